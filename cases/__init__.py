@@ -1,0 +1,1 @@
+"""The record: cases, what was seen, proposed, decided and done, and the pages people work in."""

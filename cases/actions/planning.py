@@ -1,0 +1,269 @@
+"""Asking a planner once per round, and turning the recorded answer into a proposal."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from cases.actions.change import Change, working
+from cases.actions.evidence import material_changes, set_next_refresh, wake_for_review
+from cases.models import Case, Evidence, PlanRequest, Proposal, ProposedAction
+from cases.queries.sheets import sheet_of
+from cases.vocabulary.actors import Actor
+from cases.vocabulary.clocks import iso
+from cases.vocabulary.digest import digest_of
+from cases.vocabulary.errors import Conflict, InvalidInput
+from cases.vocabulary.facts import FactChange, FactSheet, MaterialFact
+from cases.vocabulary.playbook import (
+    Plan,
+    PlanKind,
+    PlannedAction,
+    Playbook,
+    check_plan,
+    material_facts,
+    plan_from,
+)
+from cases.vocabulary.playbooks import playbook_of, type_of
+from cases.vocabulary.stages import Stage
+from cases.vocabulary.work import Grant, PlanQuestion, TurnedDown
+
+
+def ask_for_plan(*, grant: Grant, by: Actor, planner: str) -> PlanQuestion:
+    """Open this round's question, or find it as it was left; a given answer comes with it."""
+    with working(grant=grant, by=by) as change:
+        case, sheet = change.case, sheet_of(change.case)
+        request = _question_of_round(change, planner=planner, sheet=sheet)
+        if request.answer is not None:
+            change.nothing_to_do()
+        else:
+            change.record(
+                "plan_asked",
+                planner=planner,
+                round=case.planning_round,
+                times_asked=request.times_asked,
+            )
+        return PlanQuestion(
+            request_id=request.pk,
+            planning_round=case.planning_round,
+            kind=case.kind,
+            case_type=case.case_type,
+            sheet=sheet,
+            turned_down=_turned_down(case),
+            now=change.at,
+            answer=request.answer,
+        )
+
+
+def _question_of_round(change: Change, *, planner: str, sheet: FactSheet) -> PlanRequest:
+    """The open question of this round; other facts than it was asked on make a new round."""
+    case, facts = change.case, sheet.digest
+    request = PlanRequest.objects.filter(case=case, planning_round=case.planning_round).first()
+    if request is not None and request.facts_digest != facts:
+        case.planning_round += 1
+        request = None
+    if request is None:
+        return PlanRequest.objects.create(
+            case=case,
+            planning_round=case.planning_round,
+            planner=planner,
+            facts_digest=facts,
+            asked_at=change.at,
+        )
+    if request.answer is None:
+        request.times_asked += 1
+        request.save(update_fields=("times_asked",))
+    return request
+
+
+def _turned_down(case: Case) -> tuple[TurnedDown, ...]:
+    refused = (
+        case.proposals.filter(state__in=(Proposal.State.REJECTED, Proposal.State.SENT_BACK))
+        .prefetch_related("actions", "decisions")
+        .order_by("number")
+    )
+    return tuple(
+        TurnedDown(
+            number=proposal.number,
+            reason=proposal.state_reason,
+            actions=tuple(planned_from(row) for row in proposal.actions.all()),
+        )
+        for proposal in refused
+    )
+
+
+def planned_from(row: ProposedAction) -> PlannedAction:
+    """A stored action as the catalogue's plain value."""
+    return PlannedAction(
+        action=row.action, parameters=row.parameters, depends_on=tuple(row.depends_on)
+    )
+
+
+def record_plan(*, grant: Grant, by: Actor, request_id: int, answer: dict[str, Any]) -> None:
+    """Keep the planner's answer before it is used. The first answer stays."""
+    with working(grant=grant, by=by) as change:
+        request = PlanRequest.objects.select_for_update().get(pk=request_id, case=change.case)
+        if request.answer is not None:
+            change.nothing_to_do()
+            return
+        request.answer, request.answered_at = answer, change.at
+        request.save(update_fields=("answer", "answered_at"))
+        change.record(
+            "plan_answered",
+            planner=request.planner,
+            round=request.planning_round,
+            digest=digest_of(answer),
+        )
+
+
+def propose(*, grant: Grant, by: Actor, request_id: int) -> None:
+    """Turn the recorded answer into what it says; an answer outside the catalogue escalates.
+
+    Harmless when repeated: a round that was already used changes nothing.
+    """
+    with working(grant=grant, by=by) as change:
+        case = change.case
+        request = PlanRequest.objects.get(pk=request_id, case=case)
+        if case.current_stage is not Stage.INVESTIGATING or (
+            request.planning_round != case.planning_round
+        ):
+            change.nothing_to_do()
+            return
+        if request.answer is None:
+            raise Conflict("This planning round has no answer yet.")
+        case.planning_round += 1
+        try:
+            plan = plan_from(request.answer)
+            check_plan(playbook=playbook_of(case.kind), plan=plan)
+            _use(change, plan, sheet_of(case))
+        except InvalidInput as error:
+            _hand_to_person(change, f"The planner's answer cannot be used: {error}")
+
+
+def _use(change: Change, plan: Plan, sheet: FactSheet) -> None:
+    match plan.kind:
+        case PlanKind.PROPOSE:
+            _make_proposal(change, plan, sheet)
+        case PlanKind.NOTHING_LEFT:
+            _nothing_left(change, plan, sheet)
+        case PlanKind.ESCALATE:
+            _hand_to_person(change, plan.summary)
+
+
+def _nothing_left(change: Change, plan: Plan, sheet: FactSheet) -> None:
+    """Believe 'nothing left to do' only when the goals show it; prose is never proof."""
+    playbook = playbook_of(change.case.kind)
+    goals = type_of(kind=change.case.kind, code=change.case.case_type).goals
+    open_goals = [
+        playbook.goals[key].label for key in goals if not playbook.goals[key].achieved(sheet)
+    ]
+    if open_goals:
+        _hand_to_person(change, f"No plan, although still open: {', '.join(open_goals)}.")
+        return
+    credit = "; ".join(playbook.goals[key].credit(sheet) for key in goals)
+    change.enter(Stage.WAITING_FOR_ACCEPTANCE, reason=f"Nothing is left to do: {credit}.")
+    change.due(None, reason="")
+
+
+def _hand_to_person(change: Change, reason: str) -> None:
+    change.enter(Stage.ESCALATED, reason=reason)
+    change.record("case_escalated", reason=reason)
+    change.due(None, reason="")
+    set_next_refresh(change)
+
+
+def escalate(*, grant: Grant, by: Actor, reason: str) -> None:
+    """Hand the case to a person."""
+    with working(grant=grant, by=by) as change:
+        if change.case.current_stage is Stage.ESCALATED:
+            change.nothing_to_do()
+            return
+        _hand_to_person(change, reason)
+
+
+def _make_proposal(change: Change, plan: Plan, sheet: FactSheet) -> None:
+    case, playbook = change.case, playbook_of(change.case.kind)
+    facts = material_facts(playbook=playbook, actions=plan.actions, sheet=sheet)
+    previous = case.proposals.order_by("-number").first()
+    changes = (
+        () if previous is None else material_changes(case=case, proposal=previous, sheet=sheet)
+    )
+    proposal = _store(change, playbook, plan, sheet, facts, changes, previous)
+    for position, planned in enumerate(plan.actions, start=1):
+        ProposedAction.objects.create(
+            proposal=proposal,
+            position=position,
+            action=planned.action,
+            parameters=dict(planned.parameters),
+            depends_on=list(planned.depends_on),
+        )
+    for reading in sheet.readings:
+        Evidence.objects.create(
+            proposal=proposal, observation_id=reading.observation_id, bound_at=change.at
+        )
+    case.decide_by = proposal.decide_by
+    change.record(
+        "proposal_made",
+        number=proposal.number,
+        digest=proposal.digest,
+        version=proposal.subject_version,
+        changes=proposal.changes,
+        actions=[planned.as_value() for planned in plan.actions],
+    )
+    change.enter(Stage.WAITING_FOR_REVIEW, reason=f"Proposal {proposal.number} is ready.")
+    subject = sheet.reading(sheet.subject_type, sheet.subject_id)
+    set_next_refresh(change, since=None if subject is None else subject.observed_at)
+    wake_for_review(change, proposal)
+
+
+def _store(
+    change: Change,
+    playbook: Playbook,
+    plan: Plan,
+    sheet: FactSheet,
+    facts: Sequence[MaterialFact],
+    changes: Sequence[FactChange],
+    previous: Proposal | None,
+) -> Proposal:
+    number = 1 if previous is None else previous.number + 1
+    expiries = [playbook.expiry_of(planned, sheet) for planned in plan.actions]
+    valid_until = min((moment for moment in expiries if moment is not None), default=None)
+    cost = playbook.cost_of(plan.actions)
+    subject = sheet.reading(sheet.subject_type, sheet.subject_id)
+    return Proposal.objects.create(
+        case=change.case,
+        number=number,
+        state_since=change.at,
+        author=change.by.name,
+        created_at=change.at,
+        summary=plan.summary,
+        subject_version=None if subject is None else subject.version,
+        facts=[fact.as_value() for fact in facts],
+        changes=[item.as_value() for item in changes],
+        cost_minor=None if cost is None else cost.amount_minor,
+        currency="" if cost is None else cost.currency,
+        decide_by=playbook.decide_by(sheet, change.at),
+        valid_until=valid_until,
+        digest=proposal_digest(
+            case=change.case, number=number, plan=plan, facts=facts, valid_until=valid_until
+        ),
+    )
+
+
+def proposal_digest(
+    *,
+    case: Case,
+    number: int,
+    plan: Plan,
+    facts: Sequence[MaterialFact],
+    valid_until: datetime | None,
+) -> str:
+    """What a release binds to: case, version, actions, material facts and expiry; no prose."""
+    return digest_of(
+        {
+            "case": case.pk,
+            "subject": case.subject,
+            "number": number,
+            "actions": [planned.as_value() for planned in plan.actions],
+            "facts": [fact.as_value() for fact in facts],
+            "valid_until": None if valid_until is None else iso(valid_until),
+        }
+    )

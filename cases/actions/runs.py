@@ -1,0 +1,108 @@
+"""The queue of record: what is due, who holds it, and giving it back."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.db import connection, transaction
+
+from cases.actions.change import check_grant
+from cases.clock import business_now
+from cases.models import AgentIdentity, Case, Run
+from cases.vocabulary.actors import Actor, ActorKind
+from cases.vocabulary.errors import Refused
+from cases.vocabulary.work import Grant
+
+NUDGE_AGAIN_AFTER = timedelta(seconds=10)
+
+DUE = """
+UPDATE cases_run SET nudged_at = clock_timestamp()
+WHERE case_id IN (
+    SELECT case_id FROM cases_run
+    WHERE due_at <= business_now()
+      AND (lease_until IS NULL OR lease_until <= business_now())
+      AND (nudged_at IS NULL OR nudged_at <= clock_timestamp() - make_interval(secs => %s))
+    ORDER BY due_at, case_id
+    LIMIT %s
+    FOR UPDATE SKIP LOCKED
+)
+RETURNING case_id
+"""
+
+CLAIM = """
+UPDATE cases_run
+SET fencing_token = nextval('fencing_token_seq'), worker = %s,
+    lease_until = business_now() + make_interval(secs => %s), nudged_at = NULL
+WHERE case_id = (
+    SELECT case_id FROM cases_run
+    WHERE case_id = %s
+      AND due_at <= business_now()
+      AND (lease_until IS NULL OR lease_until <= business_now())
+    FOR UPDATE SKIP LOCKED
+)
+RETURNING fencing_token, lease_until, flow_version
+"""
+
+
+def agent_actor(*, name: str, version: str) -> Actor:
+    """The agent as the audit keeps it."""
+    return Actor(kind=ActorKind.AGENT, name=f"{name}@{version}", identity=name)
+
+
+def check_agent_may_work(*, name: str, version: str) -> None:
+    """Raise `Refused` unless this agent is known, active, and has an active human owner."""
+    identity = (
+        AgentIdentity.objects.select_related("owner").filter(name=name, version=version).first()
+    )
+    if identity is None or not identity.is_active:
+        raise Refused(f"Agent {name}@{version} is not registered as active. Ask an admin.")
+    if not identity.owner.is_active:
+        raise Refused(f"Agent {name}@{version} has no active owner, so it does nothing.")
+
+
+def nudge_due(*, limit: int) -> Sequence[int]:
+    """Case ids whose work is due and free, longest waiting first; each at most every 10 s."""
+    with connection.cursor() as cursor:
+        cursor.execute(DUE, [NUDGE_AGAIN_AFTER.total_seconds(), limit])
+        return [row[0] for row in cursor.fetchall()]
+
+
+def claim(*, case_id: int, worker: str, lease: timedelta) -> Grant | None:
+    """Claim the run if it is due and free: one statement, one winner, a higher token."""
+    with connection.cursor() as cursor:
+        cursor.execute(CLAIM, [worker, lease.total_seconds(), case_id])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    return Grant(
+        case_id=case_id,
+        fencing_token=row[0],
+        worker=worker,
+        lease_until=row[1],
+        flow_version=row[2],
+    )
+
+
+def renew(*, grant: Grant, lease: timedelta) -> Grant:
+    """Prolong the lease from now; raises `LeaseLost` when it ended or someone else has it."""
+    with transaction.atomic():
+        run = Run.objects.select_for_update().get(case_id=grant.case_id)
+        now = business_now()
+        check_grant(run=run, grant=grant, at=now)
+        run.lease_until = now + lease
+        run.save(update_fields=("lease_until",))
+    return Grant(
+        case_id=grant.case_id,
+        fencing_token=grant.fencing_token,
+        worker=grant.worker,
+        lease_until=run.lease_until,
+        flow_version=grant.flow_version,
+    )
+
+
+def let_go(*, grant: Grant) -> None:
+    """Give the run back. What is due next was set by the actions; a lost lease is left alone."""
+    with transaction.atomic():
+        Case.objects.locked(grant.case_id)
+        Run.objects.filter(case_id=grant.case_id, fencing_token=grant.fencing_token).update(
+            worker="", lease_until=None, nudged_at=None
+        )

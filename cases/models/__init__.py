@@ -1,0 +1,36 @@
+"""The tables of the record, one noun per module. Rules live elsewhere; constraints live here."""
+
+from cases.models.agent import AgentIdentity
+from cases.models.audit_event import AuditEvent
+from cases.models.case import Case, CaseSource
+from cases.models.clock import ClockOffset, ClockRequest
+from cases.models.decision import Decision
+from cases.models.desk import Desk
+from cases.models.effect import Attempt, Effect, ReadBack
+from cases.models.person import Person, Role
+from cases.models.proposal import Evidence, PlanRequest, Proposal, ProposedAction
+from cases.models.run import Run
+from cases.models.source import Observation, SourceRecord
+
+__all__ = [
+    "AgentIdentity",
+    "Attempt",
+    "AuditEvent",
+    "Case",
+    "CaseSource",
+    "ClockOffset",
+    "ClockRequest",
+    "Decision",
+    "Desk",
+    "Effect",
+    "Evidence",
+    "Observation",
+    "Person",
+    "PlanRequest",
+    "Proposal",
+    "ProposedAction",
+    "ReadBack",
+    "Role",
+    "Run",
+    "SourceRecord",
+]

@@ -1,0 +1,33 @@
+"""The audit: one row per thing that happened, chained per case, never changed."""
+
+from django.db import models
+
+
+class AuditEvent(models.Model):
+    """Who did what to a case, when and on what basis.
+
+    Labels and ids are copied, so a row outlives what it describes. `digest` covers the row and
+    `previous_digest`, the digest of the case's event before it. A trigger refuses
+    UPDATE and DELETE.
+    """
+
+    case_id = models.BigIntegerField()
+    sequence = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    actor_kind = models.CharField(max_length=8)
+    actor_name = models.CharField(max_length=200)
+    actor_id = models.CharField(max_length=64, blank=True, default="")
+    event = models.CharField(max_length=48)
+    case_version = models.PositiveIntegerField()
+    data = models.JSONField(default=dict)
+    request_id = models.CharField(max_length=64, blank=True, default="")
+    previous_digest = models.CharField(max_length=64, blank=True, default="")
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        """Events of a case have no gaps and no twins."""
+
+        ordering = ("case_id", "sequence")
+        constraints = (
+            models.UniqueConstraint(fields=("case_id", "sequence"), name="one_event_per_sequence"),
+        )

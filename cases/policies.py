@@ -1,0 +1,119 @@
+"""Who may do what, and when: each rule raises a sentence for the person, or passes.
+
+A page asks the same rule through `reason_against`, so a disabled control says exactly why.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from cases.models import Case, Decision, Person, Proposal, Role
+from cases.vocabulary.clocks import local_text
+from cases.vocabulary.errors import Conflict, DecisionRefused, Refused, WatchbillError
+from cases.vocabulary.stages import Stage
+
+DECIDERS = frozenset({Role.OPERATOR, Role.LEAD})
+WATCHERS = frozenset({Role.OPERATOR, Role.LEAD, Role.ADMIN, Role.AUDITOR})
+
+NO_LONGER_READY = {
+    Proposal.State.STALE: ("stale", "facts changed after it was made"),
+    Proposal.State.EXPIRED: ("expired", "its time ran out"),
+    Proposal.State.SUPERSEDED: ("superseded", "a newer version replaced it"),
+    Proposal.State.WITHDRAWN: ("withdrawn", "it is no longer needed"),
+}
+
+
+def reason_against(check: Callable[..., None], **arguments: Any) -> str:
+    """The sentence with which the rule refuses, or an empty string when it allows."""
+    try:
+        check(**arguments)
+    except WatchbillError as error:
+        return str(error)
+    return ""
+
+
+def check_may_look(*, person: Person) -> None:
+    """Any active person with a role may read cases."""
+    if not person.is_active or person.role not in WATCHERS:
+        raise Refused("Your account is not active at this desk. Ask an admin.")
+
+
+def check_may_decide(*, person: Person) -> None:
+    """Operators and leads decide; admins and auditors only look."""
+    if not person.is_active:
+        raise Refused("Your account is not active, so this decision does not count.")
+    if person.role not in DECIDERS:
+        raise Refused(f"{person.get_role_display()}s cannot decide on proposals. Ask an operator.")
+
+
+def check_not_own_work(*, person: Person, proposal: Proposal) -> None:
+    """Nobody releases what they wrote themselves."""
+    if proposal.author == str(person):
+        raise Refused("You wrote this version, so someone else must release it.")
+
+
+def check_proposal_is_ready(*, proposal: Proposal, standing: Decision | None) -> None:
+    """Only a proposal that is ready can be decided on; says what happened to it otherwise."""
+    state = Proposal.State(proposal.state)
+    if standing is not None or state in {
+        Proposal.State.RELEASED,
+        Proposal.State.REJECTED,
+        Proposal.State.SENT_BACK,
+    }:
+        raise DecisionRefused(_already_decided(proposal, standing), reason_code="already_decided")
+    if state is not Proposal.State.READY:
+        code, why = NO_LONGER_READY[state]
+        raise DecisionRefused(
+            f"Proposal {proposal.number} cannot be decided on: {why}.", reason_code=code
+        )
+
+
+def _already_decided(proposal: Proposal, standing: Decision | None) -> str:
+    if standing is None:
+        return f"Proposal {proposal.number} was already decided."
+    verb = {
+        Decision.Kind.RELEASE: "released",
+        Decision.Kind.REJECT: "rejected",
+        Decision.Kind.SEND_BACK: "sent back",
+    }[Decision.Kind(standing.kind)]
+    when = local_text(standing.at, zone=proposal.case.desk.zone, relative_to=standing.at)
+    ended = f", then stopped: {standing.ended_reason}" if standing.ended_reason else ""
+    return f"Proposal {proposal.number} was already {verb} by {standing.by_name} at {when}{ended}."
+
+
+def check_case_waits_for_review(*, case: Case) -> None:
+    """Decisions are taken while the case waits for review; a blocked case says why not."""
+    if case.current_stage is Stage.BLOCKED:
+        raise DecisionRefused(
+            f"The case is blocked: {case.blocked_reason} Nothing can be released on facts that "
+            "cannot be read; it is tried again by itself.",
+            reason_code="blocked",
+        )
+    if case.current_stage is not Stage.WAITING_FOR_REVIEW:
+        raise DecisionRefused(
+            "The case is not waiting for a decision. Reload it to see where it stands.",
+            reason_code="not_waiting",
+        )
+
+
+def check_still_valid(*, proposal: Proposal, at: datetime) -> None:
+    """A proposal whose rate or appointment ran out cannot be released."""
+    if proposal.valid_until is not None and proposal.valid_until <= at:
+        until = local_text(proposal.valid_until, zone=proposal.case.desk.zone)
+        raise DecisionRefused(
+            f"Proposal {proposal.number} expired {until}. A fresh plan is being prepared.",
+            reason_code="expired",
+        )
+
+
+def check_may_own(*, person: Person) -> None:
+    """Owners are active operators or leads; an agent is never one."""
+    if not person.is_active or person.role not in DECIDERS:
+        raise Refused(f"{person} cannot own cases: owners are active operators or leads.")
+
+
+def check_may_accept(*, person: Person, case: Case) -> None:
+    """The outcome is accepted by someone who may own the case, once everything is done."""
+    check_may_own(person=person)
+    if case.current_stage is not Stage.WAITING_FOR_ACCEPTANCE:
+        raise Conflict("There is no outcome to accept yet.")

@@ -1,0 +1,1 @@
+"""The read side: frozen values for pages, API and agent. Nothing here writes."""

@@ -1,0 +1,1 @@
+"""Pure rules and words of the desk. Nothing here knows Django, a database or a network."""

@@ -1,0 +1,64 @@
+"""Instants, zones and shift boundaries. Instants are UTC; wall times need an IANA zone."""
+
+from datetime import UTC, datetime, time, timedelta
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from cases.vocabulary.errors import InvalidInput
+
+
+@cache
+def _known_zones() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
+def zone_named(name: str) -> ZoneInfo:
+    """The IANA zone of that name, such as `America/Chicago`.
+
+    Raises `InvalidInput` for abbreviations and offsets ("CST", "GMT+3"): they name no rules.
+    """
+    if name not in _known_zones() or ("/" not in name and name != "UTC"):
+        raise InvalidInput(f"{name!r} is not an IANA zone. Use one like America/Chicago.")
+    return ZoneInfo(name)
+
+
+def instant_from(text: str) -> datetime:
+    """Read an ISO 8601 instant; one without an offset is refused, since its zone is unknown."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{text!r} is not an ISO 8601 time.") from error
+    if moment.tzinfo is None:
+        raise InvalidInput(f"{text!r} has no zone; a time without a zone cannot be compared.")
+    return moment.astimezone(UTC)
+
+
+def iso(moment: datetime) -> str:
+    """The canonical text of an instant: UTC, with Z, whole seconds unless it has fractions."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def local_text(moment: datetime, *, zone: str, relative_to: datetime | None = None) -> str:
+    """`Tue 24 Nov 10:00 EST`; only `10:00 EST` when `relative_to` is on the same local day."""
+    local = moment.astimezone(zone_named(zone))
+    clock = f"{local:%H:%M} {local.tzname()}"
+    if relative_to is not None and relative_to.astimezone(local.tzinfo).date() == local.date():
+        return clock
+    return f"{local:%a} {local.day} {local:%b} {clock}"
+
+
+def next_boundary(*, after: datetime, zone: str, starts: tuple[time, ...]) -> datetime:
+    """The first shift boundary strictly later than `after`, as a UTC instant.
+
+    `starts` are the wall times at which shifts begin in `zone`. A wall time that occurs twice on a
+    clock-change day counts once, at its first occurrence; one that does not exist counts at the
+    instant to which the clock jumped.
+    """
+    desk_zone = zone_named(zone)
+    first_day = after.astimezone(desk_zone).date() - timedelta(days=1)
+    candidates = [
+        datetime.combine(first_day + timedelta(days=day), start, tzinfo=desk_zone).astimezone(UTC)
+        for day in range(4)
+        for start in starts
+    ]
+    return min(candidate for candidate in candidates if candidate > after)

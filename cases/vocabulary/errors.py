@@ -1,0 +1,79 @@
+"""Everything the record can refuse, as errors whose message is a sentence for the operator.
+
+Views, API, commands and the agent map each class once: `Refused` is 403, `Conflict` 409,
+`InvalidInput` 422, `NotFound` 404.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class WatchbillError(Exception):
+    """Base of all refusals; `str(error)` says what happened and what to do next."""
+
+    code = "error"
+
+
+class InvalidInput(WatchbillError):
+    """Something typed, posted or planned does not fit; nothing was changed."""
+
+    code = "invalid_input"
+
+
+class NotFound(WatchbillError):
+    """The thing asked for does not exist."""
+
+    code = "not_found"
+
+
+class Refused(WatchbillError):
+    """This person or agent may not do this now."""
+
+    code = "refused"
+
+
+class Conflict(WatchbillError):
+    """The record moved on since it was read."""
+
+    code = "conflict"
+
+
+class ImpossibleTransition(Conflict):
+    """The stage table does not allow this step from the present stage."""
+
+    code = "impossible_transition"
+
+
+class DecisionRefused(Conflict):
+    """A decision does not count: it was made on something that is no longer the current proposal.
+
+    `reason_code` is one of `stale`, `expired`, `superseded`, `already_decided`, `digest_mismatch`,
+    `case_changed`, `unseen_changes`, `not_waiting`, `blocked`. `changes` holds the field-by-field
+    difference as plain mappings (key, label, then, now, mark, why). `current_number` is the version
+    to look at instead, if there is one.
+    """
+
+    code = "decision_refused"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason_code: str,
+        changes: Sequence[dict[str, Any]] = (),
+        current_number: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.reason_code = reason_code
+        self.changes = list(changes)
+        self.current_number = current_number
+
+
+class LeaseLost(Conflict):
+    """A worker wrote with a fencing token that is not the newest, or after its lease ended."""
+
+    code = "lease_lost"
+
+
+class NotInTransaction(RuntimeError):
+    """A programming fault: a row lock was asked for outside a transaction."""

@@ -1,0 +1,126 @@
+"""Which plans the freight playbook sees in the facts, best first. Pure and deterministic."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from cases.vocabulary.clocks import instant_from
+from cases.vocabulary.facts import FactSheet, Reading, Value
+from cases.vocabulary.money import money_from
+from cases.vocabulary.playbook import CaseType, Plan, PlanKind, PlannedAction
+from cases.vocabulary.wording import window_text
+
+BOOKING_MARGIN = timedelta(seconds=60)
+
+
+def promise_about(*, window: Value, scac: str) -> str:
+    """What a customer message promises, as one comparable phrase: start instant and carrier."""
+    return f"delivery {window['start']} {window['zone']} by {scac}"
+
+
+def customer_was_told(sheet: FactSheet) -> bool:
+    """Whether the newest message to the customer promises the present window and carrier."""
+    notice, window = sheet.subject("customer_notice"), sheet.subject("delivery_window")
+    carrier = sheet.subject("carrier_assignment")
+    if notice is None or window is None or carrier is None:
+        return False
+    return bool(notice["about"] == promise_about(window=window, scac=carrier["code"]))
+
+
+def _customer_update(
+    *, sheet: FactSheet, scac: str, carrier_name: str, depends_on: tuple[int, ...]
+) -> PlannedAction:
+    window, contact = sheet.subject("delivery_window"), sheet.subject("customer_contact")
+    shipment = sheet.subject_id
+    return PlannedAction(
+        action="send_customer_update",
+        parameters={
+            "shipment": shipment,
+            "recipient": contact["code"],
+            "channel": "e-mail",
+            "template": "delivery_update",
+            "about": promise_about(window=window, scac=scac),
+            "promised": dict(window),
+            "body": (
+                f"Your shipment {shipment} will be delivered {window_text(window)} "
+                f"by {carrier_name}."
+            ),
+        },
+        depends_on=depends_on,
+    )
+
+
+def _is_bookable(quote: Reading, now: datetime) -> bool:
+    expiry = quote.fields["rate_expiry"]
+    return expiry["state"] == "open" and instant_from(expiry["expires_at"]) > now + BOOKING_MARGIN
+
+
+def _booking_plan(sheet: FactSheet, quote: Reading) -> Plan:
+    carrier, amount = quote.fields["rate_carrier"], quote.fields["rate_amount"]
+    shipment = sheet.subject_id
+    book = PlannedAction(
+        action="book_replacement_carrier",
+        parameters={
+            "shipment": shipment,
+            "quote_id": quote.record_id,
+            "scac": carrier["code"],
+            "carrier_name": carrier["name"],
+            "amount": dict(amount),
+        },
+    )
+    tell = _customer_update(
+        sheet=sheet, scac=carrier["code"], carrier_name=carrier["name"], depends_on=(1,)
+    )
+    return Plan(
+        kind=PlanKind.PROPOSE,
+        summary=(
+            f"{shipment} has no carrier. {carrier['name']} offers {money_from(amount)}; "
+            "the customer is told once the truck is booked."
+        ),
+        actions=(book, tell),
+    )
+
+
+def _keeping_plan(sheet: FactSheet, carrier: Value) -> Plan:
+    keep = PlannedAction(
+        action="keep_assigned_carrier",
+        parameters={
+            "shipment": sheet.subject_id,
+            "scac": carrier["code"],
+            "carrier_name": carrier["name"],
+            "assigned_by": carrier["set_by"],
+        },
+    )
+    tell = _customer_update(
+        sheet=sheet, scac=carrier["code"], carrier_name=carrier["name"], depends_on=(1,)
+    )
+    return Plan(
+        kind=PlanKind.PROPOSE,
+        summary=(
+            f"{carrier['set_by']} assigned {carrier['name']}. That is kept, nothing is rebooked; "
+            "the customer still has to hear the delivery time."
+        ),
+        actions=(keep, tell),
+    )
+
+
+def candidates(case_type: CaseType, sheet: FactSheet, now: datetime) -> Sequence[Plan]:
+    """Plans for a shipment whose tender failed, best first; an escalation when none is possible."""
+    carrier = sheet.subject("carrier_assignment")
+    if carrier is not None and customer_was_told(sheet):
+        return (
+            Plan(
+                kind=PlanKind.NOTHING_LEFT,
+                summary=f"{carrier['name']} is assigned and the customer has been told.",
+            ),
+        )
+    if sheet.subject("delivery_window") is None or sheet.subject("customer_contact") is None:
+        return (Plan(kind=PlanKind.ESCALATE, summary="Delivery window or contact is missing."),)
+    if carrier is not None:
+        return (_keeping_plan(sheet, carrier),)
+    quotes = [quote for quote in sheet.of_type("quote") if _is_bookable(quote, now)]
+    quotes.sort(key=lambda quote: (quote.fields["rate_amount"]["amount_minor"], quote.record_id))
+    no_rate = Plan(
+        kind=PlanKind.ESCALATE,
+        summary="There is no carrier and no rate that can still be booked. Ask for new quotes.",
+    )
+    return (*(_booking_plan(sheet, quote) for quote in quotes), no_rate)
