@@ -91,7 +91,7 @@ class RecordDesk:
 
     def claim(self, *, case_id: int, worker: str, lease: timedelta) -> Grant | None:
         """See `Desk.claim`."""
-        return runs.claim(case_id=case_id, worker=worker, lease=lease)
+        return runs.claim(case_id=case_id, agent=self._agent, worker=worker, lease=lease)
 
     def renew(self, *, grant: Grant, lease: timedelta) -> Grant:
         """See `Desk.renew`."""

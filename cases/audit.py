@@ -4,13 +4,16 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from cases.models import AuditEvent, Case
 from cases.vocabulary.actors import Actor
 from cases.vocabulary.clocks import iso
 from cases.vocabulary.digest import digest_of
 from cases.vocabulary.errors import NotInTransaction
+
+HOUSE = 0
+"""The chain of what belongs to no case: people, desks, agents, clocks, pauses."""
 
 
 def append(
@@ -20,22 +23,51 @@ def append(
 
     `at` is the business instant; `data` is plain JSON. Raises `NotInTransaction` outside one.
     """
+    return _chain(
+        AuditEvent(
+            case_id=case.pk,
+            case_version=case.version,
+            at=at,
+            actor_kind=by.kind.value,
+            actor_name=by.name,
+            actor_id=by.identity,
+            event=event,
+            data=data,
+            request_id=request_id,
+        )
+    )
+
+
+def append_to_house(*, by: Actor, at: datetime, event: str, data: dict[str, Any]) -> AuditEvent:
+    """Append one event to the chain of the house; takes that chain's lock until the commit."""
+    _check_in_transaction()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('watchbill.audit.house'))")
+    return _chain(
+        AuditEvent(
+            case_id=HOUSE,
+            case_version=0,
+            at=at,
+            actor_kind=by.kind.value,
+            actor_name=by.name,
+            actor_id=by.identity,
+            event=event,
+            data=data,
+        )
+    )
+
+
+def _check_in_transaction() -> None:
     if not transaction.get_connection().in_atomic_block:
         raise NotInTransaction("An audit event is written with the change it tells of.")
-    last = AuditEvent.objects.filter(case_id=case.pk).order_by("-sequence").first()
-    row = AuditEvent(
-        case_id=case.pk,
-        sequence=1 if last is None else last.sequence + 1,
-        at=at,
-        actor_kind=by.kind.value,
-        actor_name=by.name,
-        actor_id=by.identity,
-        event=event,
-        case_version=case.version,
-        data=data,
-        request_id=request_id,
-        previous_digest="" if last is None else last.digest,
-    )
+
+
+def _chain(row: AuditEvent) -> AuditEvent:
+    """Put a row at the end of its chain."""
+    _check_in_transaction()
+    last = AuditEvent.objects.filter(case_id=row.case_id).order_by("-sequence").first()
+    row.sequence = 1 if last is None else last.sequence + 1
+    row.previous_digest = "" if last is None else last.digest
     row.digest = event_digest(row)
     row.save(force_insert=True)
     return row

@@ -113,7 +113,9 @@ def check_may_own(*, person: Person) -> None:
 
 
 def check_may_accept(*, person: Person, case: Case) -> None:
-    """The outcome is accepted by someone who may own the case, once everything is done."""
+    """The outcome is accepted by the case's owner or a lead, once everything is done."""
     check_may_own(person=person)
+    if person.role != Role.LEAD and case.owner_id != person.pk:
+        raise Refused("The owner says that the job is done. Take the case first, or ask a lead.")
     if case.current_stage is not Stage.WAITING_FOR_ACCEPTANCE:
         raise Conflict("There is no outcome to accept yet.")

@@ -5,8 +5,11 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
+from cases import audit
+from cases.actions.change import actor_for
 from cases.clock import business_now
 from cases.models import ClockOffset, ClockRequest, Person
+from cases.vocabulary.actors import SYSTEM
 from cases.vocabulary.clocks import iso
 from cases.vocabulary.errors import Conflict, InvalidInput, Refused
 
@@ -20,9 +23,13 @@ def set_business_clock(*, to: datetime) -> None:
     """Make the business clock read `to` now; it keeps ticking. Raises `Refused` where fixed."""
     _check_movable()
     with transaction.atomic(), connection.cursor() as cursor:
+        before = business_now()
         cursor.execute("SELECT clock_timestamp()")
         (real,) = cursor.fetchone()
         ClockOffset.objects.update_or_create(pk=1, defaults={"offset": to - real})
+        audit.append_to_house(
+            by=SYSTEM, at=to, event="clock_moved", data={"before": iso(before), "to": iso(to)}
+        )
 
 
 def move_business_clock(*, by: timedelta) -> None:
@@ -42,6 +49,9 @@ def ask_to_advance(*, until: datetime, by: Person, at: datetime) -> None:
                 asked_by=str(by),
                 asked_at=at,
                 progress=f"Waiting for the night to begin, until {iso(until)}.",
+            )
+            audit.append_to_house(
+                by=actor_for(by), at=at, event="clock_advance_asked", data={"until": iso(until)}
             )
     except IntegrityError as error:
         if "one_clock_request_at_a_time" not in str(error):

@@ -100,8 +100,8 @@ def begin_attempt(*, grant: Grant, by: Actor, effect_id: int) -> AttemptOrder | 
     with working(grant=grant, by=by) as change:
         decision = release_in_force(change.case)
         effect = effects_in_force(change.case).filter(pk=effect_id).first()
+        change.nothing_to_do()  # unless one of the checks writes something down
         if change.case.current_stage is not Stage.EXECUTING or decision is None or effect is None:
-            change.nothing_to_do()
             return None
         if _has_unsettled_attempt(change, effect) or not _dependencies_hold(decision, effect):
             return None

@@ -14,7 +14,8 @@ from cases.vocabulary.playbooks import playbook_of
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import Capabilities, Grant, TargetLook
 
-LOOK_AGAIN_AFTER = timedelta(seconds=1)
+FIRST_LOOK_AGAIN = timedelta(seconds=1)
+LONGEST_BETWEEN_LOOKS = timedelta(minutes=5)
 UNREADABLE_RETRY = timedelta(seconds=30)
 
 
@@ -126,6 +127,12 @@ def _settle_absent(change: Change, effect: Effect, capabilities: Capabilities) -
     return ""
 
 
+def _pause_between_looks(change: Change) -> timedelta:
+    """Looks come fast at first and are spaced out up to five minutes: adoption may take hours."""
+    looks = ReadBack.objects.filter(effect__in=effects_in_force(change.case)).count()
+    return min(FIRST_LOOK_AGAIN * (1 << min(looks // 3, 9)), LONGEST_BETWEEN_LOOKS)
+
+
 def _go_on(change: Change) -> None:
     """Choose what comes next from where the effects stand."""
     states = set(effects_in_force(change.case).values_list("state", flat=True))
@@ -134,7 +141,7 @@ def _go_on(change: Change) -> None:
         unknown = Effect.State.UNKNOWN in states
         stage = Stage.RECONCILING if unknown else Stage.VERIFYING
         change.enter(stage, reason="Waiting to see the effect and its adoption.")
-        change.due(change.at + LOOK_AGAIN_AFTER, reason="The target is to be read back.")
+        change.due(change.at + _pause_between_looks(change), reason="The target is read back.")
         return
     if Effect.State.WANTED in states:
         change.enter(Stage.EXECUTING, reason="The next action is due.")

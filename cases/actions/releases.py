@@ -40,7 +40,8 @@ def plan_anew(
     change: Change, *, proposal: Proposal, changes: Sequence[FactChange], expired: bool
 ) -> None:
     """Mark a proposal stale or expired, end its release if any, and make a new plan due."""
-    only_expired = expired and not changes
+    ran_out = expired or any(item.ran_out for item in changes)
+    only_expired = ran_out and all(item.ran_out for item in changes)
     proposal.state = Proposal.State.EXPIRED if only_expired else Proposal.State.STALE
     named = ", ".join(item.label.lower() for item in changes)
     reason = "Its time ran out." if only_expired else f"Changed since it was made: {named}."

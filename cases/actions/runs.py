@@ -7,12 +7,12 @@ from django.db import connection, transaction
 
 from cases.actions.change import check_grant
 from cases.clock import business_now
-from cases.models import AgentIdentity, Case, Run
+from cases.models import Case, Run
 from cases.vocabulary.actors import Actor, ActorKind
-from cases.vocabulary.errors import Refused
+from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import Grant
 
-NUDGE_AGAIN_AFTER = timedelta(seconds=10)
+NUDGE_AGAIN_AFTER = timedelta(seconds=3)
 
 DUE = """
 UPDATE cases_run SET nudged_at = clock_timestamp()
@@ -37,6 +37,10 @@ WHERE case_id = (
     WHERE case_id = %s
       AND due_at <= business_now()
       AND (lease_until IS NULL OR lease_until <= business_now())
+      AND EXISTS (
+        SELECT 1 FROM cases_agentidentity agent JOIN cases_person owner ON owner.id = agent.owner_id
+        WHERE agent.name || '@' || agent.version = %s AND agent.is_active AND owner.is_active
+      )
     FOR UPDATE SKIP LOCKED
 )
 RETURNING fencing_token, lease_until, flow_version
@@ -48,28 +52,20 @@ def agent_actor(*, name: str, version: str) -> Actor:
     return Actor(kind=ActorKind.AGENT, name=f"{name}@{version}", identity=name)
 
 
-def check_agent_may_work(*, name: str, version: str) -> None:
-    """Raise `Refused` unless this agent is known, active, and has an active human owner."""
-    identity = (
-        AgentIdentity.objects.select_related("owner").filter(name=name, version=version).first()
-    )
-    if identity is None or not identity.is_active:
-        raise Refused(f"Agent {name}@{version} is not registered as active. Ask an admin.")
-    if not identity.owner.is_active:
-        raise Refused(f"Agent {name}@{version} has no active owner, so it does nothing.")
-
-
 def nudge_due(*, limit: int) -> Sequence[int]:
-    """Case ids whose work is due and free, longest waiting first; each at most every 10 s."""
+    """Case ids whose work is due and free, longest waiting first; each at most every 3 s."""
     with connection.cursor() as cursor:
         cursor.execute(DUE, [NUDGE_AGAIN_AFTER.total_seconds(), limit])
         return [row[0] for row in cursor.fetchall()]
 
 
-def claim(*, case_id: int, worker: str, lease: timedelta) -> Grant | None:
-    """Claim the run if it is due and free: one statement, one winner, a higher token."""
+def claim(*, case_id: int, agent: Actor, worker: str, lease: timedelta) -> Grant | None:
+    """Claim the run if it is due and free: one statement, one winner, a higher token.
+
+    An agent that is not registered, not active, or without an active human owner gets nothing.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(CLAIM, [worker, lease.total_seconds(), case_id])
+        cursor.execute(CLAIM, [worker, lease.total_seconds(), case_id, agent.name])
         row = cursor.fetchone()
     if row is None:
         return None
@@ -102,7 +98,11 @@ def renew(*, grant: Grant, lease: timedelta) -> Grant:
 def let_go(*, grant: Grant) -> None:
     """Give the run back. What is due next was set by the actions; a lost lease is left alone."""
     with transaction.atomic():
-        Case.objects.locked(grant.case_id)
-        Run.objects.filter(case_id=grant.case_id, fencing_token=grant.fencing_token).update(
-            worker="", lease_until=None, nudged_at=None
-        )
+        case = Case.objects.locked(grant.case_id)
+        run = Run.objects.select_for_update().get(case=case)
+        if run.fencing_token != grant.fencing_token:
+            return
+        run.worker, run.lease_until, run.nudged_at = "", None, None
+        if case.current_stage is Stage.CLOSED:
+            run.due_at, run.due_reason = None, ""
+        run.save()

@@ -6,9 +6,9 @@ from django.db import models
 class AuditEvent(models.Model):
     """Who did what to a case, when and on what basis.
 
-    Labels and ids are copied, so a row outlives what it describes. `digest` covers the row and
-    `previous_digest`, the digest of the case's event before it. A trigger refuses
-    UPDATE and DELETE.
+    `case_id` 0 is the chain of the house (people, desks, agents). Labels and ids are copied, so a
+    row outlives what it describes. `digest` covers the row and `previous_digest`, the digest of the
+    case's event before it. A trigger refuses UPDATE and DELETE.
     """
 
     case_id = models.BigIntegerField()

@@ -145,6 +145,11 @@ class FactChange:
         ended = isinstance(self.now, dict) and self.now.get("state", "open") != "open"
         return "−" if self.now is None or ended else "~"
 
+    @property
+    def ran_out(self) -> bool:
+        """Whether nothing but a clock changed this fact: its time is over."""
+        return isinstance(self.now, dict) and self.now.get("state") == "expired"
+
     def as_value(self) -> dict[str, Any]:
         """The JSON form kept in proposals and audit events."""
         return {

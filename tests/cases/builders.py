@@ -9,7 +9,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from cases.actions import clock, decisions, effects, evidence, intake, planning, read_backs, runs
+from cases.actions import (
+    clock,
+    decisions,
+    effects,
+    evidence,
+    intake,
+    people,
+    planning,
+    read_backs,
+    runs,
+)
 from cases.clock import business_now
 from cases.models import AuditEvent, Case, Decision, Desk, Effect, Person, Proposal, Role, Run
 from cases.vocabulary.actors import SYSTEM
@@ -79,6 +89,9 @@ def a_cast() -> Cast:
         )
 
     lead = person("priya", "Priya Raman", Role.LEAD)
+    people.register_agent(
+        name="exception-bot", version="1.0", owner=lead, by=SYSTEM, at=business_now()
+    )
     return Cast(
         owner=person("marta", "Marta Ortega", Role.OPERATOR),
         colleague=person("dana", "Dana Wu", Role.OPERATOR),
@@ -182,7 +195,7 @@ def an_open_case(cast: Cast, *, subject: str = "S-318", owner: Person | None = N
 def a_grant(case: Case, *, worker: str = "worker-1") -> Grant:
     """A claim on the case, made due now for the purpose."""
     Run.objects.filter(case=case).update(due_at=business_now(), lease_until=None, worker="")
-    grant = runs.claim(case_id=case.pk, worker=worker, lease=LEASE)
+    grant = runs.claim(case_id=case.pk, agent=AGENT, worker=worker, lease=LEASE)
     assert grant is not None
     return grant
 

@@ -1,0 +1,97 @@
+"""A worker that ends with SIGKILL, or lets someone else act, at a named point.
+
+Started as `celery -A tests.crashes.dying_worker worker`: the product has no switches for tests.
+`POINT` names a method of the door to the record or of the source, with `before:` or `after:`, such
+as `after:TransportSource.perform`; `DEED` is what happens there: `die`, or `employee` (somebody
+edits the shipment in the transport system). `PLANNER_LOG` counts the planner's answers.
+"""
+
+import os
+import signal
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+import tools.stories.record  # noqa: F401 (importing it sets Django up, before the door is imported)
+
+# isort: split
+from agent.celery import app
+from agent.desk import RecordDesk
+from agent.planner.rules import RulePlanner
+from agent.sources.transport import TransportSource
+
+OWNERS: dict[str, type] = {
+    "RecordDesk": RecordDesk,
+    "TransportSource": TransportSource,
+    "RulePlanner": RulePlanner,
+}
+
+
+def die() -> None:
+    """End this process at once, as the kernel would."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def employee_acts() -> None:
+    """An employee assigns a carrier in the transport system, at the worst moment."""
+    httpx.post(
+        f"{os.environ['TRANSPORT_URL']}/sim/actors/employee_assigns_carrier",
+        json={
+            "shipment_id": "S-318",
+            "scac": "OAKX",
+            "name": "Oakline Freight",
+            "employee": "J. Ortiz",
+        },
+        headers={"Authorization": f"Bearer {os.environ['SIMULATOR_CONTROL_TOKEN']}"},
+        timeout=5,
+    ).raise_for_status()
+
+
+DEEDS: dict[str, Callable[[], None]] = {"die": die, "employee": employee_acts}
+
+
+def interrupt_at(point: str, deed: Callable[[], None]) -> None:
+    """Wrap the named method so that `deed` happens once, before or after it."""
+    moment, _, name = point.partition(":")
+    owner_name, _, method_name = name.partition(".")
+    owner = OWNERS[owner_name]
+    original = getattr(owner, method_name)
+    done: list[bool] = []
+
+    @wraps(original)
+    def interrupted(*args: Any, **kwargs: Any) -> Any:
+        if moment == "before" and not done:
+            done.append(True)
+            deed()
+        result = original(*args, **kwargs)
+        if moment == "after" and not done:
+            done.append(True)
+            deed()
+        return result
+
+    setattr(owner, method_name, interrupted)
+
+
+def count_plans(log: Path) -> None:
+    """Write one line for every answer the planner gives."""
+    original = RulePlanner.plan
+
+    @wraps(original)
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        answer = original(*args, **kwargs)
+        with log.open("a", encoding="utf-8") as lines:
+            lines.write("answered\n")
+        return answer
+
+    setattr(RulePlanner, "plan", counted)  # noqa: B010 (a method is replaced on purpose)
+
+
+if log_path := os.environ.get("PLANNER_LOG"):
+    count_plans(Path(log_path))
+if point_name := os.environ.get("POINT"):
+    interrupt_at(point_name, DEEDS[os.environ.get("DEED", "die")])
+
+__all__ = ["app"]

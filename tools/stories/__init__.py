@@ -1,0 +1,1 @@
+"""The stories that must always run, on real parts; see `tools.overnight` and `tools.demo`."""
