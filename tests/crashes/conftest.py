@@ -13,11 +13,9 @@ from pytest_django import Settings
 
 from tests.cases.builders import a_cast
 from tests.crashes.night_desk import NightDesk
-from tests.simulator import Simulator, simulator
+from tests.simulator import Simulator
 from tools.processes import ProcessGroup
 from tools.stories.house import House
-
-__all__ = ["simulator"]
 
 
 def broker_of_this_worker() -> str:

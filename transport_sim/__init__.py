@@ -1,0 +1,1 @@
+"""The outside world: a transport management system reached over HTTP only."""

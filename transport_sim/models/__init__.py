@@ -1,0 +1,31 @@
+"""Tables and constraints of the simulated transport system; no rules of work."""
+
+from transport_sim.models.control import Fence, Lease, StoredAnswer
+from transport_sim.models.journal import Change, Journal, LedgerEntry
+from transport_sim.models.shipments import SHIPMENT_STATUSES, Shipment, Stop
+from transport_sim.models.trade import (
+    ACTIVE_BOOKING_STATUSES,
+    Booking,
+    OutgoingMessage,
+    Quote,
+)
+from transport_sim.models.world import Call, Fault, World
+
+__all__ = [
+    "ACTIVE_BOOKING_STATUSES",
+    "SHIPMENT_STATUSES",
+    "Booking",
+    "Call",
+    "Change",
+    "Fault",
+    "Fence",
+    "Journal",
+    "Lease",
+    "LedgerEntry",
+    "OutgoingMessage",
+    "Quote",
+    "Shipment",
+    "Stop",
+    "StoredAnswer",
+    "World",
+]
