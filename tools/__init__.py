@@ -1,0 +1,1 @@
+"""Set-up, services, processes and checks: everything around the product that is not the product."""
