@@ -16,72 +16,83 @@ LONGEST_SUBJECT = 300
 
 
 @dataclass(frozen=True, kw_only=True)
+class NewCase:
+    """What a case is opened with: `subject` is its name in the outside `system`.
+
+    An empty `title` becomes the label of the case type.
+    """
+
+    kind: str
+    case_type: str
+    subject: str
+    system: str
+    desk: Desk
+    owner: Person | None
+    title: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CaseOpened:
-    """The new case's id, and whether it already existed."""
+    """The id of the new case."""
 
     case_id: int
 
 
-def open_case(
-    *,
-    kind: str,
-    case_type: str,
-    subject: str,
-    title: str,
-    system: str,
-    desk: Desk,
-    owner: Person | None,
-    by: Actor,
-    at: datetime,
-) -> CaseOpened:
-    """Open a case about `subject` as it is called in the outside `system`.
+def open_case(*, wanted: NewCase, by: Actor, at: datetime) -> CaseOpened:
+    """Open a case; the agent's work on it is due at once.
 
     Raises `InvalidInput` for an unknown kind or type or an unusable subject, and `Conflict` when an
     open case of this type about this subject exists: one exception, one case.
     """
-    playbook = playbook_of(kind)
-    case_type_spec = type_of(kind=kind, code=case_type)
-    _check_subject(subject)
+    type_of(kind=wanted.kind, code=wanted.case_type)
+    _check_subject(wanted.subject)
     try:
         with transaction.atomic():
-            case = Case.objects.create(
-                kind=kind,
-                case_type=case_type,
-                subject=subject,
-                title=title or case_type_spec.label,
-                desk=desk,
-                owner=owner,
-                stage_since=at,
-                opened_at=at,
-                changed_at=at,
-            )
-            record, _ = SourceRecord.objects.get_or_create(
-                system=system, record_type=playbook.subject_type, record_id=subject
-            )
-            CaseSource.objects.create(case=case, record=record)
-            Run.objects.create(
-                case=case, flow_version=PRESENT_FLOW, due_at=at, due_reason="A case was opened."
-            )
-            audit.append(
-                case=case,
-                by=by,
-                at=at,
-                event="case_opened",
-                data={
-                    "kind": kind,
-                    "case_type": case_type,
-                    "subject": subject,
-                    "title": case.title,
-                    "owner": "" if owner is None else str(owner),
-                },
-            )
+            case = _create(wanted, by=by, at=at)
     except IntegrityError as error:
         if "one_open_case_per_exception" not in str(error):
             raise
         raise Conflict(
-            f"An open case of type {case_type} about {subject} already exists."
+            f"An open case of type {wanted.case_type} about {wanted.subject} already exists."
         ) from error
     return CaseOpened(case_id=case.pk)
+
+
+def _create(wanted: NewCase, *, by: Actor, at: datetime) -> Case:
+    case = Case.objects.create(
+        kind=wanted.kind,
+        case_type=wanted.case_type,
+        subject=wanted.subject,
+        title=wanted.title or type_of(kind=wanted.kind, code=wanted.case_type).label,
+        desk=wanted.desk,
+        owner=wanted.owner,
+        stage_since=at,
+        opened_at=at,
+        changed_at=at,
+    )
+    record, _ = SourceRecord.objects.get_or_create(
+        system=wanted.system,
+        record_type=playbook_of(wanted.kind).subject_type,
+        record_id=wanted.subject,
+    )
+    CaseSource.objects.create(case=case, record=record)
+    Run.objects.create(
+        case=case, flow_version=PRESENT_FLOW, due_at=at, due_reason="A case was opened."
+    )
+    audit.append(
+        case=case,
+        by=by,
+        at=at,
+        event="case_opened",
+        data={
+            "kind": case.kind,
+            "case_type": case.case_type,
+            "subject": case.subject,
+            "title": case.title,
+            "owner": "" if case.owner is None else str(case.owner),
+        },
+    )
+    return case
 
 
 def _check_subject(subject: str) -> None:

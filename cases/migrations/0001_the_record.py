@@ -15,427 +15,1030 @@ import cases.models.desk
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Observation',
+            name="Observation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('outcome', models.CharField(choices=[('read', 'read'), ('missing', 'not found'), ('failed', 'failed')], max_length=8)),
-                ('observed_at', models.DateTimeField()),
-                ('source_time', models.DateTimeField(null=True)),
-                ('version', models.BigIntegerField(null=True)),
-                ('fingerprint', models.CharField(blank=True, default='', max_length=64)),
-                ('fields', models.JSONField(default=dict)),
-                ('failure', models.TextField(blank=True, default='')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "outcome",
+                    models.CharField(
+                        choices=[("read", "read"), ("missing", "not found"), ("failed", "failed")],
+                        max_length=8,
+                    ),
+                ),
+                ("observed_at", models.DateTimeField()),
+                ("source_time", models.DateTimeField(null=True)),
+                ("version", models.BigIntegerField(null=True)),
+                ("fingerprint", models.CharField(blank=True, default="", max_length=64)),
+                ("fields", models.JSONField(default=dict)),
+                ("failure", models.TextField(blank=True, default="")),
             ],
         ),
         migrations.CreateModel(
-            name='Person',
+            name="Person",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('username', models.CharField(error_messages={'unique': 'A user with that username already exists.'}, help_text='Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.', max_length=150, unique=True, validators=[django.contrib.auth.validators.UnicodeUsernameValidator()], verbose_name='username')),
-                ('first_name', models.CharField(blank=True, max_length=150, verbose_name='first name')),
-                ('last_name', models.CharField(blank=True, max_length=150, verbose_name='last name')),
-                ('email', models.EmailField(blank=True, max_length=254, verbose_name='email address')),
-                ('is_staff', models.BooleanField(default=False, help_text='Designates whether the user can log into this admin site.', verbose_name='staff status')),
-                ('is_active', models.BooleanField(default=True, help_text='Designates whether this user should be treated as active. Unselect this instead of deleting accounts.', verbose_name='active')),
-                ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
-                ('role', models.CharField(choices=[('operator', 'Operator'), ('lead', 'Lead'), ('admin', 'Admin'), ('auditor', 'Auditor')], default='operator', max_length=16)),
-                ('zone', models.CharField(default='America/Chicago', max_length=64)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                (
+                    "last_login",
+                    models.DateTimeField(blank=True, null=True, verbose_name="last login"),
+                ),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "username",
+                    models.CharField(
+                        error_messages={"unique": "A user with that username already exists."},
+                        help_text="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
+                        max_length=150,
+                        unique=True,
+                        validators=[django.contrib.auth.validators.UnicodeUsernameValidator()],
+                        verbose_name="username",
+                    ),
+                ),
+                (
+                    "first_name",
+                    models.CharField(blank=True, max_length=150, verbose_name="first name"),
+                ),
+                (
+                    "last_name",
+                    models.CharField(blank=True, max_length=150, verbose_name="last name"),
+                ),
+                (
+                    "email",
+                    models.EmailField(blank=True, max_length=254, verbose_name="email address"),
+                ),
+                (
+                    "is_staff",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates whether the user can log into this admin site.",
+                        verbose_name="staff status",
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
+                        verbose_name="active",
+                    ),
+                ),
+                (
+                    "date_joined",
+                    models.DateTimeField(
+                        default=django.utils.timezone.now, verbose_name="date joined"
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("operator", "Operator"),
+                            ("lead", "Lead"),
+                            ("admin", "Admin"),
+                            ("auditor", "Auditor"),
+                        ],
+                        default="operator",
+                        max_length=16,
+                    ),
+                ),
+                ("zone", models.CharField(default="America/Chicago", max_length=64)),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'person',
-                'verbose_name_plural': 'people',
-                'ordering': ('last_name', 'first_name', 'id'),
+                "verbose_name": "person",
+                "verbose_name_plural": "people",
+                "ordering": ("last_name", "first_name", "id"),
             },
             managers=[
-                ('objects', django.contrib.auth.models.UserManager()),
+                ("objects", django.contrib.auth.models.UserManager()),
             ],
         ),
         migrations.CreateModel(
-            name='AuditEvent',
+            name="AuditEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('case_id', models.BigIntegerField()),
-                ('sequence', models.PositiveIntegerField()),
-                ('at', models.DateTimeField()),
-                ('actor_kind', models.CharField(max_length=8)),
-                ('actor_name', models.CharField(max_length=200)),
-                ('actor_id', models.CharField(blank=True, default='', max_length=64)),
-                ('event', models.CharField(max_length=48)),
-                ('case_version', models.PositiveIntegerField()),
-                ('data', models.JSONField(default=dict)),
-                ('request_id', models.CharField(blank=True, default='', max_length=64)),
-                ('previous_digest', models.CharField(blank=True, default='', max_length=64)),
-                ('digest', models.CharField(max_length=64)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("case_id", models.BigIntegerField()),
+                ("sequence", models.PositiveIntegerField()),
+                ("at", models.DateTimeField()),
+                ("actor_kind", models.CharField(max_length=8)),
+                ("actor_name", models.CharField(max_length=200)),
+                ("actor_id", models.CharField(blank=True, default="", max_length=64)),
+                ("event", models.CharField(max_length=48)),
+                ("case_version", models.PositiveIntegerField()),
+                ("data", models.JSONField(default=dict)),
+                ("request_id", models.CharField(blank=True, default="", max_length=64)),
+                ("previous_digest", models.CharField(blank=True, default="", max_length=64)),
+                ("digest", models.CharField(max_length=64)),
             ],
             options={
-                'ordering': ('case_id', 'sequence'),
-                'constraints': [models.UniqueConstraint(fields=('case_id', 'sequence'), name='one_event_per_sequence')],
+                "ordering": ("case_id", "sequence"),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("case_id", "sequence"), name="one_event_per_sequence"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='ClockOffset',
+            name="ClockOffset",
             fields=[
-                ('id', models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
-                ('offset', models.DurationField(default=datetime.timedelta(0))),
+                (
+                    "id",
+                    models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False),
+                ),
+                ("offset", models.DurationField(default=datetime.timedelta(0))),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='one_business_clock')],
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(("id", 1)), name="one_business_clock")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='ClockRequest',
+            name="ClockRequest",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('until', models.DateTimeField()),
-                ('asked_by', models.CharField(max_length=200)),
-                ('asked_at', models.DateTimeField()),
-                ('progress', models.CharField(blank=True, default='', max_length=200)),
-                ('done_at', models.DateTimeField(null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("until", models.DateTimeField()),
+                ("asked_by", models.CharField(max_length=200)),
+                ("asked_at", models.DateTimeField()),
+                ("progress", models.CharField(blank=True, default="", max_length=200)),
+                ("done_at", models.DateTimeField(null=True)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('done_at', None)), fields=('done_at',), name='one_clock_request_at_a_time', nulls_distinct=False)],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("done_at", None)),
+                        fields=("done_at",),
+                        name="one_clock_request_at_a_time",
+                        nulls_distinct=False,
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Desk',
+            name="Desk",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=80, unique=True)),
-                ('zone', models.CharField(max_length=64)),
-                ('shift_starts', django.contrib.postgres.fields.ArrayField(base_field=models.TimeField(), default=cases.models.desk.usual_shift_starts)),
-                ('lead', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='led_desks', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=80, unique=True)),
+                ("zone", models.CharField(max_length=64)),
+                (
+                    "shift_starts",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.TimeField(), default=cases.models.desk.usual_shift_starts
+                    ),
+                ),
+                (
+                    "lead",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="led_desks",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Case',
+            name="Case",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=32)),
-                ('case_type', models.CharField(max_length=8)),
-                ('subject', models.CharField(max_length=300)),
-                ('title', models.CharField(max_length=200)),
-                ('stage', models.CharField(choices=[('investigating', 'investigating'), ('waiting_for_review', 'waiting_for_review'), ('executing', 'executing'), ('verifying', 'verifying'), ('reconciling', 'reconciling'), ('blocked', 'blocked'), ('escalated', 'escalated'), ('waiting_for_acceptance', 'waiting_for_acceptance'), ('closed', 'closed')], default='investigating', max_length=32)),
-                ('stage_since', models.DateTimeField()),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('planning_round', models.PositiveIntegerField(default=1)),
-                ('opened_at', models.DateTimeField()),
-                ('changed_at', models.DateTimeField()),
-                ('decide_by', models.DateTimeField(null=True)),
-                ('refresh_due_at', models.DateTimeField(null=True)),
-                ('refreshed_at', models.DateTimeField(null=True)),
-                ('blocked_reason', models.TextField(blank=True, default='')),
-                ('blocked_since', models.DateTimeField(null=True)),
-                ('blocked_tries', models.PositiveIntegerField(default=0)),
-                ('next_try_at', models.DateTimeField(null=True)),
-                ('stage_reason', models.TextField(blank=True, default='')),
-                ('closed_at', models.DateTimeField(null=True)),
-                ('closed_by', models.CharField(blank=True, default='', max_length=200)),
-                ('owner', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='owned_cases', to=settings.AUTH_USER_MODEL)),
-                ('desk', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='cases.desk')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=32)),
+                ("case_type", models.CharField(max_length=8)),
+                ("subject", models.CharField(max_length=300)),
+                ("title", models.CharField(max_length=200)),
+                (
+                    "stage",
+                    models.CharField(
+                        choices=[
+                            ("investigating", "investigating"),
+                            ("waiting_for_review", "waiting_for_review"),
+                            ("executing", "executing"),
+                            ("verifying", "verifying"),
+                            ("reconciling", "reconciling"),
+                            ("blocked", "blocked"),
+                            ("escalated", "escalated"),
+                            ("waiting_for_acceptance", "waiting_for_acceptance"),
+                            ("closed", "closed"),
+                        ],
+                        default="investigating",
+                        max_length=32,
+                    ),
+                ),
+                ("stage_since", models.DateTimeField()),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("planning_round", models.PositiveIntegerField(default=1)),
+                ("opened_at", models.DateTimeField()),
+                ("changed_at", models.DateTimeField()),
+                ("decide_by", models.DateTimeField(null=True)),
+                ("refresh_due_at", models.DateTimeField(null=True)),
+                ("refreshed_at", models.DateTimeField(null=True)),
+                ("blocked_reason", models.TextField(blank=True, default="")),
+                ("blocked_since", models.DateTimeField(null=True)),
+                ("blocked_tries", models.PositiveIntegerField(default=0)),
+                ("next_try_at", models.DateTimeField(null=True)),
+                ("stage_reason", models.TextField(blank=True, default="")),
+                ("closed_at", models.DateTimeField(null=True)),
+                ("closed_by", models.CharField(blank=True, default="", max_length=200)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="owned_cases",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "desk",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="cases.desk"),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Evidence',
+            name="Evidence",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('bound_at', models.DateTimeField()),
-                ('observation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='cases.observation')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("bound_at", models.DateTimeField()),
+                (
+                    "observation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, to="cases.observation"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Proposal',
+            name="Proposal",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('state', models.CharField(choices=[('ready', 'Ready'), ('stale', 'Stale'), ('expired', 'Expired'), ('superseded', 'Superseded'), ('withdrawn', 'Withdrawn'), ('released', 'Released'), ('rejected', 'Rejected'), ('sent_back', 'Sent back')], default='ready', max_length=12)),
-                ('state_reason', models.TextField(blank=True, default='')),
-                ('state_since', models.DateTimeField()),
-                ('author', models.CharField(max_length=200)),
-                ('created_at', models.DateTimeField()),
-                ('summary', models.TextField()),
-                ('subject_version', models.BigIntegerField(null=True)),
-                ('facts', models.JSONField()),
-                ('changes', models.JSONField(default=list)),
-                ('cost_minor', models.BigIntegerField(null=True)),
-                ('currency', models.CharField(blank=True, default='', max_length=3)),
-                ('decide_by', models.DateTimeField()),
-                ('valid_until', models.DateTimeField(null=True)),
-                ('digest', models.CharField(max_length=64)),
-                ('case', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='proposals', to='cases.case')),
-                ('evidence', models.ManyToManyField(related_name='+', through='cases.Evidence', to='cases.observation')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("ready", "Ready"),
+                            ("stale", "Stale"),
+                            ("expired", "Expired"),
+                            ("superseded", "Superseded"),
+                            ("withdrawn", "Withdrawn"),
+                            ("released", "Released"),
+                            ("rejected", "Rejected"),
+                            ("sent_back", "Sent back"),
+                        ],
+                        default="ready",
+                        max_length=12,
+                    ),
+                ),
+                ("state_reason", models.TextField(blank=True, default="")),
+                ("state_since", models.DateTimeField()),
+                ("author", models.CharField(max_length=200)),
+                ("created_at", models.DateTimeField()),
+                ("summary", models.TextField()),
+                ("subject_version", models.BigIntegerField(null=True)),
+                ("facts", models.JSONField()),
+                ("changes", models.JSONField(default=list)),
+                ("cost_minor", models.BigIntegerField(null=True)),
+                ("currency", models.CharField(blank=True, default="", max_length=3)),
+                ("decide_by", models.DateTimeField()),
+                ("valid_until", models.DateTimeField(null=True)),
+                ("digest", models.CharField(max_length=64)),
+                (
+                    "case",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="proposals",
+                        to="cases.case",
+                    ),
+                ),
+                (
+                    "evidence",
+                    models.ManyToManyField(
+                        related_name="+", through="cases.Evidence", to="cases.observation"
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='evidence',
-            name='proposal',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='cases.proposal'),
+            model_name="evidence",
+            name="proposal",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="cases.proposal"
+            ),
         ),
         migrations.CreateModel(
-            name='Decision',
+            name="Decision",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('release', 'Release'), ('reject', 'Reject'), ('send_back', 'Send back')], max_length=12)),
-                ('by_name', models.CharField(max_length=200)),
-                ('at', models.DateTimeField()),
-                ('reason', models.TextField(blank=True, default='')),
-                ('digest', models.CharField(max_length=64)),
-                ('seen_case_version', models.PositiveIntegerField()),
-                ('nonce', models.UUIDField(unique=True)),
-                ('valid_until', models.DateTimeField(null=True)),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('ended_reason', models.CharField(blank=True, default='', max_length=200)),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to=settings.AUTH_USER_MODEL)),
-                ('case', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to='cases.case')),
-                ('proposal', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to='cases.proposal')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("release", "Release"),
+                            ("reject", "Reject"),
+                            ("send_back", "Send back"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("by_name", models.CharField(max_length=200)),
+                ("at", models.DateTimeField()),
+                ("reason", models.TextField(blank=True, default="")),
+                ("digest", models.CharField(max_length=64)),
+                ("seen_case_version", models.PositiveIntegerField()),
+                ("nonce", models.UUIDField(unique=True)),
+                ("valid_until", models.DateTimeField(null=True)),
+                ("ended_at", models.DateTimeField(null=True)),
+                ("ended_reason", models.CharField(blank=True, default="", max_length=200)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "case",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="decisions",
+                        to="cases.case",
+                    ),
+                ),
+                (
+                    "proposal",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="decisions",
+                        to="cases.proposal",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ProposedAction',
+            name="ProposedAction",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveSmallIntegerField()),
-                ('action', models.CharField(max_length=64)),
-                ('parameters', models.JSONField()),
-                ('depends_on', models.JSONField(default=list)),
-                ('proposal', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='actions', to='cases.proposal')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.PositiveSmallIntegerField()),
+                ("action", models.CharField(max_length=64)),
+                ("parameters", models.JSONField()),
+                ("depends_on", models.JSONField(default=list)),
+                (
+                    "proposal",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="actions",
+                        to="cases.proposal",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('position',),
+                "ordering": ("position",),
             },
         ),
         migrations.CreateModel(
-            name='Effect',
+            name="Effect",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.UUIDField(default=uuid.uuid4, unique=True)),
-                ('reference', models.CharField(max_length=80, unique=True)),
-                ('state', models.CharField(choices=[('wanted', 'Wanted'), ('unknown', 'Outcome unknown'), ('answered', 'Answered, not read back'), ('confirmed', 'Confirmed by read-back'), ('adopted', 'Adopted'), ('refused', 'Refused by the target'), ('not_needed', 'Not carried out')], default='wanted', max_length=12)),
-                ('state_since', models.DateTimeField()),
-                ('state_reason', models.TextField(blank=True, default='')),
-                ('target_record_id', models.CharField(blank=True, default='', max_length=300)),
-                ('confirmed_at', models.DateTimeField(null=True)),
-                ('adopted_at', models.DateTimeField(null=True)),
-                ('decision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='effects', to='cases.decision')),
-                ('proposed_action', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='planned_effect', to='cases.proposedaction')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.UUIDField(default=uuid.uuid4, unique=True)),
+                ("reference", models.CharField(max_length=80, unique=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("wanted", "Wanted"),
+                            ("unknown", "Outcome unknown"),
+                            ("answered", "Answered, not read back"),
+                            ("confirmed", "Confirmed by read-back"),
+                            ("adopted", "Adopted"),
+                            ("refused", "Refused by the target"),
+                            ("not_needed", "Not carried out"),
+                        ],
+                        default="wanted",
+                        max_length=12,
+                    ),
+                ),
+                ("state_since", models.DateTimeField()),
+                ("state_reason", models.TextField(blank=True, default="")),
+                ("target_record_id", models.CharField(blank=True, default="", max_length=300)),
+                ("confirmed_at", models.DateTimeField(null=True)),
+                ("adopted_at", models.DateTimeField(null=True)),
+                (
+                    "decision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="effects",
+                        to="cases.decision",
+                    ),
+                ),
+                (
+                    "proposed_action",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="planned_effect",
+                        to="cases.proposedaction",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('proposed_action__position',),
+                "ordering": ("proposed_action__position",),
             },
         ),
         migrations.CreateModel(
-            name='ReadBack',
+            name="ReadBack",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('found', models.BooleanField()),
-                ('matches', models.BooleanField()),
-                ('target_state', models.CharField(blank=True, default='', max_length=32)),
-                ('fields', models.JSONField(default=dict)),
-                ('detail', models.TextField(blank=True, default='')),
-                ('effect', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='read_backs', to='cases.effect')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField()),
+                ("found", models.BooleanField()),
+                ("matches", models.BooleanField()),
+                ("target_state", models.CharField(blank=True, default="", max_length=32)),
+                ("fields", models.JSONField(default=dict)),
+                ("detail", models.TextField(blank=True, default="")),
+                (
+                    "effect",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="read_backs",
+                        to="cases.effect",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('id',),
+                "ordering": ("id",),
             },
         ),
         migrations.CreateModel(
-            name='SourceRecord',
+            name="SourceRecord",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('system', models.CharField(max_length=32)),
-                ('record_type', models.CharField(max_length=32)),
-                ('record_id', models.CharField(max_length=300)),
-                ('highest_version', models.BigIntegerField(null=True)),
-                ('last_attempt', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='cases.observation')),
-                ('latest', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='cases.observation')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("system", models.CharField(max_length=32)),
+                ("record_type", models.CharField(max_length=32)),
+                ("record_id", models.CharField(max_length=300)),
+                ("highest_version", models.BigIntegerField(null=True)),
+                (
+                    "last_attempt",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="cases.observation",
+                    ),
+                ),
+                (
+                    "latest",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="cases.observation",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='observation',
-            name='record',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='observations', to='cases.sourcerecord'),
+            model_name="observation",
+            name="record",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="observations",
+                to="cases.sourcerecord",
+            ),
         ),
         migrations.CreateModel(
-            name='CaseSource',
+            name="CaseSource",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('case', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='cases.case')),
-                ('record', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='cases.sourcerecord')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "case",
+                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="cases.case"),
+                ),
+                (
+                    "record",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, to="cases.sourcerecord"
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='case',
-            name='sources',
-            field=models.ManyToManyField(related_name='cases', through='cases.CaseSource', to='cases.sourcerecord'),
+            model_name="case",
+            name="sources",
+            field=models.ManyToManyField(
+                related_name="cases", through="cases.CaseSource", to="cases.sourcerecord"
+            ),
         ),
         migrations.CreateModel(
-            name='AgentIdentity',
+            name="AgentIdentity",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=64)),
-                ('version', models.CharField(max_length=32)),
-                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=32), default=list)),
-                ('is_active', models.BooleanField(default=True)),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=64)),
+                ("version", models.CharField(max_length=32)),
+                (
+                    "scopes",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=32), default=list
+                    ),
+                ),
+                ("is_active", models.BooleanField(default=True)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('name', 'version'), name='one_identity_per_agent_version')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("name", "version"), name="one_identity_per_agent_version"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('case', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, primary_key=True, related_name='run', serialize=False, to='cases.case')),
-                ('flow_version', models.PositiveIntegerField()),
-                ('due_at', models.DateTimeField(null=True)),
-                ('due_reason', models.CharField(blank=True, default='', max_length=200)),
-                ('nudged_at', models.DateTimeField(null=True)),
-                ('fencing_token', models.BigIntegerField(default=0)),
-                ('worker', models.CharField(blank=True, default='', max_length=200)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('steps', models.PositiveIntegerField(default=0)),
+                (
+                    "case",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        primary_key=True,
+                        related_name="run",
+                        serialize=False,
+                        to="cases.case",
+                    ),
+                ),
+                ("flow_version", models.PositiveIntegerField()),
+                ("due_at", models.DateTimeField(null=True)),
+                ("due_reason", models.CharField(blank=True, default="", max_length=200)),
+                ("nudged_at", models.DateTimeField(null=True)),
+                ("fencing_token", models.BigIntegerField(default=0)),
+                ("worker", models.CharField(blank=True, default="", max_length=200)),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("steps", models.PositiveIntegerField(default=0)),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='runs_that_are_due')],
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('lease_until', None), ('worker', '')), models.Q(('lease_until__isnull', False), models.Q(('worker', ''), _negated=True)), _connector='OR'), name='lease_names_its_worker')],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("due_at__isnull", False)),
+                        fields=["due_at"],
+                        name="runs_that_are_due",
+                    )
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("lease_until", None), ("worker", "")),
+                            models.Q(
+                                ("lease_until__isnull", False),
+                                models.Q(("worker", ""), _negated=True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="lease_names_its_worker",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Attempt',
+            name="Attempt",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('outcome', models.CharField(choices=[('open', 'Under way'), ('answered', 'Answered'), ('unknown', 'Unknown'), ('refused', 'Refused'), ('no_effect', 'Without effect')], default='open', max_length=12)),
-                ('started_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('fencing_token', models.BigIntegerField()),
-                ('worker', models.CharField(max_length=200)),
-                ('detail', models.TextField(blank=True, default='')),
-                ('resolved_at', models.DateTimeField(null=True)),
-                ('effect', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='attempts', to='cases.effect')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                (
+                    "outcome",
+                    models.CharField(
+                        choices=[
+                            ("open", "Under way"),
+                            ("answered", "Answered"),
+                            ("unknown", "Unknown"),
+                            ("refused", "Refused"),
+                            ("no_effect", "Without effect"),
+                        ],
+                        default="open",
+                        max_length=12,
+                    ),
+                ),
+                ("started_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(null=True)),
+                ("fencing_token", models.BigIntegerField()),
+                ("worker", models.CharField(max_length=200)),
+                ("detail", models.TextField(blank=True, default="")),
+                ("resolved_at", models.DateTimeField(null=True)),
+                (
+                    "effect",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="attempts",
+                        to="cases.effect",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('number',),
-                'constraints': [models.UniqueConstraint(fields=('effect', 'number'), name='one_attempt_per_number'), models.UniqueConstraint(condition=models.Q(('outcome__in', ('open', 'unknown'))), fields=('effect',), name='one_open_attempt_per_effect'), models.CheckConstraint(condition=models.Q(models.Q(('ended_at', None), ('outcome', 'open')), models.Q(models.Q(('outcome', 'open'), _negated=True), ('ended_at__isnull', False)), _connector='OR'), name='ended_attempt_says_when')],
+                "ordering": ("number",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("effect", "number"), name="one_attempt_per_number"
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("outcome__in", ("open", "unknown"))),
+                        fields=("effect",),
+                        name="one_open_attempt_per_effect",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("ended_at", None), ("outcome", "open")),
+                            models.Q(
+                                models.Q(("outcome", "open"), _negated=True),
+                                ("ended_at__isnull", False),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="ended_attempt_says_when",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='PlanRequest',
+            name="PlanRequest",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('planning_round', models.PositiveIntegerField()),
-                ('planner', models.CharField(max_length=64)),
-                ('facts_digest', models.CharField(max_length=64)),
-                ('asked_at', models.DateTimeField()),
-                ('times_asked', models.PositiveIntegerField(default=1)),
-                ('answered_at', models.DateTimeField(null=True)),
-                ('answer', models.JSONField(null=True)),
-                ('case', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='plan_requests', to='cases.case')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("planning_round", models.PositiveIntegerField()),
+                ("planner", models.CharField(max_length=64)),
+                ("facts_digest", models.CharField(max_length=64)),
+                ("asked_at", models.DateTimeField()),
+                ("times_asked", models.PositiveIntegerField(default=1)),
+                ("answered_at", models.DateTimeField(null=True)),
+                ("answer", models.JSONField(null=True)),
+                (
+                    "case",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="plan_requests",
+                        to="cases.case",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('case', 'planning_round'), name='one_plan_request_per_round'), models.CheckConstraint(condition=models.Q(models.Q(('answer__isnull', True), ('answered_at__isnull', True)), models.Q(('answer__isnull', False), ('answered_at__isnull', False)), _connector='OR'), name='plan_answer_says_when')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("case", "planning_round"), name="one_plan_request_per_round"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("answer__isnull", True), ("answered_at__isnull", True)),
+                            models.Q(("answer__isnull", False), ("answered_at__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="plan_answer_says_when",
+                    ),
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.UniqueConstraint(fields=('case', 'number'), name='one_proposal_per_number'),
+            model_name="proposal",
+            constraint=models.UniqueConstraint(
+                fields=("case", "number"), name="one_proposal_per_number"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'ready')), fields=('case',), name='one_ready_proposal_per_case'),
+            model_name="proposal",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "ready")),
+                fields=("case",),
+                name="one_ready_proposal_per_case",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('cost_minor', None), ('currency', '')), models.Q(('cost_minor__isnull', False), models.Q(('currency', ''), _negated=True)), _connector='OR'), name='cost_has_a_currency'),
+            model_name="proposal",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("cost_minor", None), ("currency", "")),
+                    models.Q(
+                        ("cost_minor__isnull", False), models.Q(("currency", ""), _negated=True)
+                    ),
+                    _connector="OR",
+                ),
+                name="cost_has_a_currency",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='evidence',
-            constraint=models.UniqueConstraint(fields=('proposal', 'observation'), name='evidence_bound_once'),
+            model_name="evidence",
+            constraint=models.UniqueConstraint(
+                fields=("proposal", "observation"), name="evidence_bound_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(fields=('proposal',), name='one_decision_per_proposal'),
+            model_name="decision",
+            constraint=models.UniqueConstraint(
+                fields=("proposal",), name="one_decision_per_proposal"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None), ('kind', 'release')), fields=('case',), name='one_release_in_force_per_case'),
+            model_name="decision",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("ended_at", None), ("kind", "release")),
+                fields=("case",),
+                name="one_release_in_force_per_case",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at', None), ('ended_reason', '')), models.Q(('ended_at__isnull', False), models.Q(('ended_reason', ''), _negated=True)), _connector='OR'), name='ended_decision_says_why'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("ended_at", None), ("ended_reason", "")),
+                    models.Q(
+                        ("ended_at__isnull", False), models.Q(("ended_reason", ""), _negated=True)
+                    ),
+                    _connector="OR",
+                ),
+                name="ended_decision_says_why",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'release'), _negated=True), ('valid_until__isnull', False), _connector='OR'), name='release_has_an_end'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("kind", "release"), _negated=True),
+                    ("valid_until__isnull", False),
+                    _connector="OR",
+                ),
+                name="release_has_an_end",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(('kind', 'release'), models.Q(('reason', ''), _negated=True), _connector='OR'), name='refusal_has_a_reason'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("kind", "release"), models.Q(("reason", ""), _negated=True), _connector="OR"
+                ),
+                name="refusal_has_a_reason",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='proposedaction',
-            constraint=models.UniqueConstraint(fields=('proposal', 'position'), name='one_action_per_position'),
+            model_name="proposedaction",
+            constraint=models.UniqueConstraint(
+                fields=("proposal", "position"), name="one_action_per_position"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='effect',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state__in', ('confirmed', 'adopted')), _negated=True), ('confirmed_at__isnull', False), _connector='OR'), name='confirmed_effect_says_when'),
+            model_name="effect",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state__in", ("confirmed", "adopted")), _negated=True),
+                    ("confirmed_at__isnull", False),
+                    _connector="OR",
+                ),
+                name="confirmed_effect_says_when",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='effect',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'adopted'), _negated=True), ('adopted_at__isnull', False), _connector='OR'), name='adopted_effect_says_when'),
+            model_name="effect",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "adopted"), _negated=True),
+                    ("adopted_at__isnull", False),
+                    _connector="OR",
+                ),
+                name="adopted_effect_says_when",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='readback',
-            constraint=models.CheckConstraint(condition=models.Q(('found', True), ('matches', False), _connector='OR'), name='only_what_is_found_matches'),
+            model_name="readback",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("found", True), ("matches", False), _connector="OR"),
+                name="only_what_is_found_matches",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sourcerecord',
-            constraint=models.UniqueConstraint(fields=('system', 'record_type', 'record_id'), name='one_row_per_source_record'),
+            model_name="sourcerecord",
+            constraint=models.UniqueConstraint(
+                fields=("system", "record_type", "record_id"), name="one_row_per_source_record"
+            ),
         ),
         migrations.AddIndex(
-            model_name='observation',
-            index=models.Index(fields=['record', '-id'], name='observations_newest_first'),
+            model_name="observation",
+            index=models.Index(fields=["record", "-id"], name="observations_newest_first"),
         ),
         migrations.AddConstraint(
-            model_name='observation',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('fingerprint', ''), ('outcome', 'failed'), models.Q(('failure', ''), _negated=True)), models.Q(('failure', ''), ('fingerprint', ''), ('outcome', 'missing')), models.Q(('failure', ''), ('outcome', 'read'), models.Q(('fingerprint', ''), _negated=True)), _connector='OR'), name='observation_is_read_or_says_why_not'),
+            model_name="observation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("fingerprint", ""),
+                        ("outcome", "failed"),
+                        models.Q(("failure", ""), _negated=True),
+                    ),
+                    models.Q(("failure", ""), ("fingerprint", ""), ("outcome", "missing")),
+                    models.Q(
+                        ("failure", ""),
+                        ("outcome", "read"),
+                        models.Q(("fingerprint", ""), _negated=True),
+                    ),
+                    _connector="OR",
+                ),
+                name="observation_is_read_or_says_why_not",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='casesource',
-            constraint=models.UniqueConstraint(fields=('case', 'record'), name='one_link_per_case_and_record'),
+            model_name="casesource",
+            constraint=models.UniqueConstraint(
+                fields=("case", "record"), name="one_link_per_case_and_record"
+            ),
         ),
         migrations.AddIndex(
-            model_name='case',
-            index=models.Index(condition=models.Q(('stage', 'closed'), _negated=True), fields=['stage', 'decide_by', 'id'], name='open_cases_by_deadline'),
+            model_name="case",
+            index=models.Index(
+                condition=models.Q(("stage", "closed"), _negated=True),
+                fields=["stage", "decide_by", "id"],
+                name="open_cases_by_deadline",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='case',
-            constraint=models.CheckConstraint(condition=models.Q(('stage__in', ['investigating', 'waiting_for_review', 'executing', 'verifying', 'reconciling', 'blocked', 'escalated', 'waiting_for_acceptance', 'closed'])), name='case_stage_is_known'),
+            model_name="case",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "stage__in",
+                        [
+                            "investigating",
+                            "waiting_for_review",
+                            "executing",
+                            "verifying",
+                            "reconciling",
+                            "blocked",
+                            "escalated",
+                            "waiting_for_acceptance",
+                            "closed",
+                        ],
+                    )
+                ),
+                name="case_stage_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='case',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('stage', 'blocked'), models.Q(('blocked_reason', ''), _negated=True), ('blocked_since__isnull', False), ('next_try_at__isnull', False)), models.Q(models.Q(('stage', 'blocked'), _negated=True), ('blocked_reason', ''), ('blocked_since', None)), _connector='OR'), name='blocked_case_says_why_and_until_when'),
+            model_name="case",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("stage", "blocked"),
+                        models.Q(("blocked_reason", ""), _negated=True),
+                        ("blocked_since__isnull", False),
+                        ("next_try_at__isnull", False),
+                    ),
+                    models.Q(
+                        models.Q(("stage", "blocked"), _negated=True),
+                        ("blocked_reason", ""),
+                        ("blocked_since", None),
+                    ),
+                    _connector="OR",
+                ),
+                name="blocked_case_says_why_and_until_when",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='case',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', False), ('stage', 'closed'), models.Q(('closed_by', ''), _negated=True)), models.Q(models.Q(('stage', 'closed'), _negated=True), ('closed_at', None), ('closed_by', '')), _connector='OR'), name='closed_case_says_who_and_when'),
+            model_name="case",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("closed_at__isnull", False),
+                        ("stage", "closed"),
+                        models.Q(("closed_by", ""), _negated=True),
+                    ),
+                    models.Q(
+                        models.Q(("stage", "closed"), _negated=True),
+                        ("closed_at", None),
+                        ("closed_by", ""),
+                    ),
+                    _connector="OR",
+                ),
+                name="closed_case_says_who_and_when",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='case',
-            constraint=models.UniqueConstraint(condition=models.Q(('stage', 'closed'), _negated=True), fields=('kind', 'case_type', 'subject'), name='one_open_case_per_exception'),
+            model_name="case",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("stage", "closed"), _negated=True),
+                fields=("kind", "case_type", "subject"),
+                name="one_open_case_per_exception",
+            ),
         ),
     ]

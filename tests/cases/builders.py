@@ -179,13 +179,15 @@ MORNING_WORLD = (
 def an_open_case(cast: Cast, *, subject: str = "S-318", owner: Person | None = None) -> Case:
     """A case that was just opened, owned by the cast's owner unless said otherwise."""
     opened = intake.open_case(
-        kind="freight_exception",
-        case_type="E02",
-        subject=subject,
-        title="Carrier fell off",
-        system="transport",
-        desk=cast.desk,
-        owner=owner or cast.owner,
+        wanted=intake.NewCase(
+            kind="freight_exception",
+            case_type="E02",
+            subject=subject,
+            title="Carrier fell off",
+            system="transport",
+            desk=cast.desk,
+            owner=owner or cast.owner,
+        ),
         by=SYSTEM,
         at=business_now(),
     )

@@ -55,13 +55,15 @@ class NightDesk:
         self.set_clocks(END_OF_SHIFT)
         self.offer_rate("QX-71", amount_minor=179000, expires_at="2026-11-24T06:00:00Z")
         self.case_id = intake.open_case(
-            kind="freight_exception",
-            case_type="E02",
-            subject="S-318",
-            title="Carrier fell off",
-            system="transport",
-            desk=self.cast.desk,
-            owner=self.cast.owner,
+            wanted=intake.NewCase(
+                kind="freight_exception",
+                case_type="E02",
+                subject="S-318",
+                title="Carrier fell off",
+                system="transport",
+                desk=self.cast.desk,
+                owner=self.cast.owner,
+            ),
             by=SYSTEM,
             at=business_now(),
         ).case_id

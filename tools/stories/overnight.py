@@ -19,7 +19,7 @@ from cases.clock import business_now
 from cases.queries.record import record_of
 from cases.vocabulary.errors import DecisionRefused
 
-RULE = "─" * 100
+RULE = "─" * 118
 
 
 def say(sentence: str) -> None:
@@ -80,10 +80,10 @@ def _print_ledger(ledger: Sequence[LedgerEntry]) -> None:
 
 def print_checks(checks: Sequence[Check]) -> bool:
     """Print the table of promises; says whether all held."""
-    say(f"\n{RULE}\n{'':3}{'promise':<9}{'what must be so':<62}what was seen\n{RULE}")
+    say(f"\n{RULE}\n{'':3}{'promise':<9}{'what must be so':<64}what was seen\n{RULE}")
     for check in checks:
         mark = "✓" if check.held else "✗"
-        say(f"{mark:<3}{check.promise:<9}{check.sentence:<62}{check.seen}")
+        say(f"{mark:<3}{check.promise:<9}{check.sentence:<64}{check.seen}")
     broken = [check for check in checks if not check.held]
     say(RULE)
     verdict = f"{len(broken)} broken." if broken else "all kept."

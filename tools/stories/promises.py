@@ -80,50 +80,71 @@ def check_refusal(night: Night, refusal: DecisionRefused | None) -> Check:
 def check_outcome(night: Night) -> list[Check]:
     """After version 4 was released and carried out."""
     ledger = night.control.ledger(shipment_id=SHIPMENT)
-    wanted = list(Effect.objects.filter(decision__proposal__case_id=night.case_id))
-    effects = [(entry.kind, entry.client_reference) for entry in ours(ledger)]
-    carriers = [entry for entry in ledger if entry.kind == "booking"]
-    attempts = Attempt.objects.filter(effect__in=wanted)
-    effect = wanted[0] if len(wanted) == 1 else None
-    rounds = PlanRequest.objects.filter(case_id=night.case_id)
-    events = AuditEvent.objects.filter(case_id=night.case_id).order_by("sequence")
     return [
-        Check(
-            promise="P4",
-            sentence="Exactly the released message, once",
-            held=effects == [("message", f"WB-{night.case_id}-4-2")],
-            seen=f"ledger: {effects}",
-        ),
-        Check(
-            promise="P14",
-            sentence="The employee's carrier survives; nothing was booked over it",
-            held=not carriers and _carrier(night) == "OAKX",
-            seen=f"carrier {_carrier(night)}, {len(carriers)} bookings",
-        ),
-        Check(
-            promise="P15",
-            sentence="Attempt, effect and adoption are recorded apart",
-            held=effect is not None
-            and attempts.count() == 1
-            and effect.confirmed_at is not None
-            and effect.adopted_at is not None
-            and night.case.closed_at is None,
-            seen=f"{attempts.count()} attempt, state {effect.state if effect else 'none'}, "
-            "acceptance open",
-        ),
-        Check(
-            promise="P3",
-            sentence="Each planning round was asked once",
-            held=rounds.count() == 4 and all(item.times_asked == 1 for item in rounds),
-            seen=f"{rounds.count()} rounds",
-        ),
-        Check(
-            promise="P31",
-            sentence="Every step is in the audit, and its chain is unbroken",
-            held=events.count() > 0 and audit.broken_links(events) == [],
-            seen=f"{events.count()} events",
-        ),
+        _check_ledger(night, ledger),
+        _check_carrier(night, ledger),
+        _check_labels(night),
+        _check_planning(night),
+        _check_audit(night),
     ]
+
+
+def _check_ledger(night: Night, ledger: Sequence[LedgerEntry]) -> Check:
+    effects = [(entry.kind, entry.client_reference) for entry in ours(ledger)]
+    return Check(
+        promise="P4",
+        sentence="Exactly the released message, once",
+        held=effects == [("message", f"WB-{night.case_id}-4-2")],
+        seen=f"ledger: {', '.join(f'{kind} {reference}' for kind, reference in effects)}",
+    )
+
+
+def _check_carrier(night: Night, ledger: Sequence[LedgerEntry]) -> Check:
+    bookings = [entry for entry in ledger if entry.kind == "booking"]
+    carrier = _carrier(night)
+    return Check(
+        promise="P14",
+        sentence="The employee's carrier survives; nothing was booked over it",
+        held=not bookings and carrier == "OAKX",
+        seen=f"carrier {carrier}, {len(bookings)} bookings",
+    )
+
+
+def _check_labels(night: Night) -> Check:
+    effects = list(Effect.objects.filter(decision__proposal__case_id=night.case_id))
+    attempts = Attempt.objects.filter(effect__in=effects).count()
+    told_apart = (
+        len(effects) == 1
+        and effects[0].confirmed_at is not None
+        and effects[0].adopted_at is not None
+        and night.case.closed_at is None
+    )
+    return Check(
+        promise="P15",
+        sentence="Attempt, effect, adoption and acceptance are recorded apart",
+        held=told_apart and attempts == 1,
+        seen=f"{attempts} attempt, {effects[0].state if effects else 'nothing'}, acceptance open",
+    )
+
+
+def _check_planning(night: Night) -> Check:
+    rounds = PlanRequest.objects.filter(case_id=night.case_id)
+    return Check(
+        promise="P3",
+        sentence="Each planning round was asked once",
+        held=rounds.count() == 4 and all(item.times_asked == 1 for item in rounds),
+        seen=f"{rounds.count()} rounds",
+    )
+
+
+def _check_audit(night: Night) -> Check:
+    events = AuditEvent.objects.filter(case_id=night.case_id).order_by("sequence")
+    return Check(
+        promise="P31",
+        sentence="Every step is in the audit, and its chain is unbroken",
+        held=events.count() > 0 and audit.broken_links(events) == [],
+        seen=f"{events.count()} events",
+    )
 
 
 def _carrier(night: Night) -> str:

@@ -90,13 +90,15 @@ class Night:
 
     def _open(self) -> None:
         opened = intake.open_case(
-            kind="freight_exception",
-            case_type="E02",
-            subject=SHIPMENT,
-            title="Carrier fell off, rebook",
-            system="transport",
-            desk=Desk.objects.get(),
-            owner=self.person("kim"),
+            wanted=intake.NewCase(
+                kind="freight_exception",
+                case_type="E02",
+                subject=SHIPMENT,
+                title="Carrier fell off, rebook",
+                system="transport",
+                desk=Desk.objects.get(),
+                owner=self.person("kim"),
+            ),
             by=SYSTEM,
             at=business_now(),
         )

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from cases.actions.intake import open_case
+from cases.actions.intake import NewCase, open_case
 from cases.clock import business_now
 from cases.models import Desk, Person
 from cases.vocabulary.actors import SYSTEM
@@ -31,13 +31,15 @@ class Command(BaseCommand):
         """Open it."""
         try:
             opened = open_case(
-                kind=options["kind"],
-                case_type=options["type"],
-                subject=options["subject"],
-                title=options["title"],
-                system=options["system"],
-                desk=self._desk(options["desk"]),
-                owner=self._owner(options["owner"]),
+                wanted=NewCase(
+                    kind=options["kind"],
+                    case_type=options["type"],
+                    subject=options["subject"],
+                    title=options["title"],
+                    system=options["system"],
+                    desk=self._desk(options["desk"]),
+                    owner=self._owner(options["owner"]),
+                ),
                 by=SYSTEM,
                 at=business_now(),
             )
