@@ -1,0 +1,1 @@
+"""Planners: they choose among what the playbook allows, and never act."""

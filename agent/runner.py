@@ -1,0 +1,181 @@
+"""One visit to one case: claim it, let the graph go on, let the case go.
+
+Nothing is held between visits. A worker that lost its lease stops without another call; a worker
+that failed keeps its lease until it runs out, which spaces out the next try.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any
+
+import structlog
+from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphDrained
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import RunControl
+from langgraph.types import Command, Interrupt
+
+from agent.checkpoints import Checkpoints
+from agent.desk import Desk
+from agent.flows import FLOWS
+from agent.graph import CaseGraph
+from agent.nodes import wait
+from agent.planner.base import Planner
+from agent.sources.base import Source
+from agent.state import CaseState, Work
+from cases.vocabulary.errors import Conflict, LeaseLost
+from cases.vocabulary.stages import Stage
+from cases.vocabulary.work import Grant
+
+LEASE = timedelta(seconds=60)
+STEPS_PER_VISIT = 40
+VISIT_SECONDS = 15.0
+WAKE_UP = "look again"
+
+type Compiled = CompiledStateGraph[CaseState, Work, CaseState, CaseState]
+type Entry = CaseState | Command[Any] | None
+
+log = structlog.get_logger()
+
+
+class Visit(StrEnum):
+    """How a visit to a case ended."""
+
+    NOT_CLAIMED = "not_claimed"
+    PAUSED = "paused"
+    CUT_SHORT = "cut_short"
+    CLOSED = "closed"
+    LEASE_LOST = "lease_lost"
+    UNKNOWN_FLOW = "unknown_flow"
+
+
+def thread_of(case_id: int) -> str:
+    """The name under which a case's checkpoints are kept."""
+    return f"case-{case_id}"
+
+
+class Runner:
+    """Visits cases for one worker process; `worker` names it in leases and attempts."""
+
+    def __init__(
+        self,
+        *,
+        desk: Desk,
+        source: Source,
+        planner: Planner,
+        checkpoints: Checkpoints,
+        worker: str,
+        flows: Mapping[int, Callable[[], CaseGraph]] = FLOWS,
+    ) -> None:
+        self.desk = desk
+        self._source = source
+        self._planner = planner
+        self._checkpoints = checkpoints
+        self._worker = worker
+        self._graphs: dict[int, Compiled] = {
+            version: build().compile(checkpointer=checkpoints.saver)
+            for version, build in flows.items()
+        }
+
+    def advance(self, *, case_id: int) -> Visit:
+        """Take the case as far as it goes now. Harmless when nothing is due or others have it."""
+        grant = self.desk.claim(case_id=case_id, worker=self._worker, lease=LEASE)
+        if grant is None:
+            return Visit.NOT_CLAIMED
+        with structlog.contextvars.bound_contextvars(
+            case_id=case_id, fencing_token=grant.fencing_token
+        ):
+            try:
+                visit = self._visit(grant)
+                self.desk.let_go(grant=grant)
+                # Once more: it may have been closed while this visit was ending.
+                self._forget_if_closed(case_id)
+            except LeaseLost as lost:
+                log.info("lease_lost", reason=str(lost))
+                return Visit.LEASE_LOST
+            log.info("visit_ended", visit=visit.value)
+            return visit
+
+    def _visit(self, grant: Grant) -> Visit:
+        graph = self._graphs.get(grant.flow_version)
+        if graph is None:
+            return self._refuse_flow(grant)
+        work = Work(
+            desk=self.desk,
+            source=self._source,
+            planner=self._planner,
+            grant=grant,
+            lease=LEASE,
+            steps_left=STEPS_PER_VISIT,
+            ends_at=time.monotonic() + VISIT_SECONDS,
+        )
+        config: RunnableConfig = {
+            "configurable": {"thread_id": thread_of(grant.case_id)},
+            "recursion_limit": 2 * STEPS_PER_VISIT,
+        }
+        visit = Visit.PAUSED
+        try:
+            graph.invoke(
+                self._entry(graph, config, grant),
+                config,
+                context=work,
+                durability="sync",
+                control=RunControl(),
+            )
+        except GraphDrained:
+            visit = Visit.CUT_SHORT
+        if self._forget_if_closed(grant.case_id):
+            return Visit.CLOSED
+        self._checkpoints.keep_latest(thread_of(grant.case_id))
+        return visit
+
+    def _entry(self, graph: Compiled, config: RunnableConfig, grant: Grant) -> Entry:
+        """How the graph is entered: woken, continued at a step that did not finish, or started.
+
+        Starting is always right, since the first step asks the record; the rest saves work.
+        """
+        start = CaseState(case_id=grant.case_id, flow_version=grant.flow_version)
+        try:
+            saved = graph.get_state(config)
+        except (ValueError, TypeError, KeyError, NotImplementedError) as error:
+            log.warning("checkpoint_unreadable", reason=repr(error))
+            self._checkpoints.forget(thread_of(grant.case_id))
+            return start
+        if saved.values and saved.values.get("flow_version") != grant.flow_version:
+            log.warning("checkpoint_of_other_flow", found=saved.values.get("flow_version"))
+            self._checkpoints.forget(thread_of(grant.case_id))
+            return start
+        if any(not isinstance(pause, Interrupt) for pause in saved.interrupts):
+            log.warning("checkpoint_unreadable", reason="its pause is none")
+            self._checkpoints.forget(thread_of(grant.case_id))
+            return start
+        if saved.interrupts:
+            return Command(resume=WAKE_UP)
+        if saved.next and saved.next != (wait.__name__,):
+            return None
+        return start
+
+    def _forget_if_closed(self, case_id: int) -> bool:
+        """Keep no checkpoint of a closed case; says whether it is closed."""
+        is_closed = self.desk.situation(case_id=case_id).stage is Stage.CLOSED
+        if is_closed:
+            self._checkpoints.forget(thread_of(case_id))
+        return is_closed
+
+    def _refuse_flow(self, grant: Grant) -> Visit:
+        """A case of a flow this release does not know is never guessed at; a person takes over."""
+        known = ", ".join(str(version) for version in sorted(self._graphs))
+        reason = (
+            f"This case was saved under flow version {grant.flow_version}, and this release of the "
+            f"agent knows {known}. It needs a migration, or a release that knows its version."
+        )
+        log.error("unknown_flow_version", found=grant.flow_version, known=known)
+        try:
+            self.desk.escalate(grant=grant, reason=reason)
+        except LeaseLost:
+            raise
+        except Conflict as error:
+            log.error("unknown_flow_not_escalated", reason=str(error))
+        return Visit.UNKNOWN_FLOW

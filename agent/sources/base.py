@@ -1,0 +1,63 @@
+"""What a source is: an outside system that can be read, and asked to change something.
+
+An adapter declares what its system can do; the engine chooses the safe behaviour from that. Text it
+brings is data: it never decides anything.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from cases.vocabulary.work import (
+    AttemptOrder,
+    CallResult,
+    Capabilities,
+    EffectWork,
+    RecordKey,
+    SourceReading,
+    TargetLook,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetLease:
+    """A lease granted by the target itself; its token goes with each change under it."""
+
+    lease_id: str
+    fencing_token: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoLease:
+    """No lease was granted, and why: someone holds the resource, or the target cannot be asked."""
+
+    reason: str
+
+
+class Source(Protocol):
+    """One outside system. No method waits longer than its timeout, and none raises for failures of
+    the system: those come back as values that say so.
+    """
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this system can do."""
+
+    def read(self, *, subject: str, records: Sequence[RecordKey]) -> list[SourceReading]:
+        """Fresh readings of the subject and what belongs to it; `records` are those known so far.
+
+        All or nothing: when any part cannot be read, every known record comes back as failed.
+        """
+
+    def take_lease(self, *, subject: str, holder: str, ttl: timedelta) -> TargetLease | NoLease:
+        """Take the target's lease on the subject; the same holder may take it again."""
+
+    def release_lease(self, lease: TargetLease) -> None:
+        """Give the lease back; when that fails it ends by itself."""
+
+    def perform(self, *, order: AttemptOrder, fencing_token: int | None) -> CallResult:
+        """Make exactly one call for a committed attempt and say how it ended."""
+
+    def look_up(self, *, effect: EffectWork) -> TargetLook:
+        """Search the target for the effect's reference; not knowing is never 'not found'."""

@@ -1,0 +1,114 @@
+"""What the transport system's answer to a change means for the attempt. Pure.
+
+Whatever leaves a doubt about the effect is `unknown`, never a success or a failure.
+"""
+
+from http import HTTPStatus
+
+from agent.sources.transport_facts import Malformed, record_id_of
+from cases.vocabulary.work import AttemptOrder, CallOutcome, CallResult
+
+WORLD_MOVED_CODES = frozenset({"shipment_already_covered", "shipment_not_open"})
+WORLD_MOVED = frozenset({410, 412})
+NOT_SENT = frozenset({429})
+REFUSED = frozenset({400, 401, 403, 404, 405, 409, 413, 415, 422, 428})
+CONFLICT_CODES = {
+    "stale_fencing_token": CallOutcome.NOT_SENT,
+    "idempotency_in_progress": CallOutcome.UNKNOWN,
+}
+
+
+class NotInContract(Exception):  # noqa: N818 (said of an order)
+    """The order names an action this system has no call for, or lacks what the call needs."""
+
+
+def request_for(order: AttemptOrder) -> tuple[str, dict[str, object]]:
+    """Path and body of the one call that carries out the order. Raises `NotInContract`."""
+    given, reference = order.effect.parameters, order.effect.reference
+    match order.effect.action:
+        case "book_replacement_carrier":
+            return "/v1/bookings", {
+                "shipment_id": given["shipment"],
+                "quote_id": given["quote_id"],
+                "scac": given["scac"],
+                "amount_minor": given["amount"]["amount_minor"],
+                "currency": given["amount"]["currency"],
+                "client_reference": reference,
+            }
+        case "send_customer_update":
+            names = ("recipient", "channel", "template", "about", "body")
+            return "/v1/messages", {
+                "shipment_id": given["shipment"],
+                **{name: given[name] for name in names},
+                "client_reference": reference,
+            }
+        case action:
+            raise NotInContract(f"The transport system has no call for {action!r}.")
+
+
+def headers_for(order: AttemptOrder, *, fencing_token: int | None) -> dict[str, str]:
+    """Key, version and fence of the call. Raises `NotInContract` when the version is not known."""
+    if order.subject_version is None:
+        raise NotInContract("The shipment's version is not known, so it must be read first.")
+    headers = {
+        "Idempotency-Key": str(order.effect.key),
+        "If-Match": f'"{order.subject_version}"',
+    }
+    if fencing_token is not None:
+        headers["Fencing-Token"] = str(fencing_token)
+    return headers
+
+
+def result_of(*, status: int, body: object) -> CallResult:
+    """How an answered call ended."""
+    outcome = _outcome(status, _member(body, "code"))
+    if outcome is not CallOutcome.ANSWERED:
+        return CallResult(outcome=outcome, detail=_said(status, body))
+    try:
+        record_id = record_id_of(body)
+    except Malformed as error:
+        return CallResult(outcome=CallOutcome.UNKNOWN, detail=f"{_said(status, body)}, but {error}")
+    return CallResult(
+        outcome=outcome, detail=f"transport system accepted it as {record_id}", record_id=record_id
+    )
+
+
+def answered(status: int) -> str:
+    """`transport system answered 503 (service unavailable)`."""
+    try:
+        words = f" ({HTTPStatus(status).phrase.lower()})"
+    except ValueError:
+        words = ""
+    return f"transport system answered {status}{words}"
+
+
+def no_lease_because(*, subject: str, status: int, body: object) -> str:
+    """Why no lease was granted, as a sentence for the case."""
+    if _member(body, "code") == "lease_held":
+        return (
+            f"{_member(body, 'holder')} is changing {subject} until {_member(body, 'expires_at')}."
+        )
+    return f"{subject} could not be reserved: {_said(status, body)}."
+
+
+def _said(status: int, body: object) -> str:
+    """The answer in plain words, with the system's own sentence when it gave one."""
+    words = _member(body, "detail").rstrip(".")
+    return f"{answered(status)}: {words}" if words else answered(status)
+
+
+def _member(body: object, name: str) -> str:
+    value = body.get(name) if isinstance(body, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def _outcome(status: int, code: str) -> CallOutcome:
+    if 200 <= status < 300:  # noqa: PLR2004
+        return CallOutcome.ANSWERED
+    if status == 409 and code in CONFLICT_CODES:  # noqa: PLR2004
+        return CONFLICT_CODES[code]
+    if status in WORLD_MOVED or code in WORLD_MOVED_CODES:
+        return CallOutcome.WORLD_MOVED
+    if status in NOT_SENT:
+        return CallOutcome.NOT_SENT
+    return CallOutcome.REFUSED if status in REFUSED else CallOutcome.UNKNOWN

@@ -1,0 +1,34 @@
+"""What a worker can be asked. Messages carry ids only; each task is one call."""
+
+from typing import Any
+
+from celery.signals import worker_process_shutdown, worker_shutdown
+
+from agent.celery import app
+from agent.crew import crew, stand_down
+from agent.lanes import Lane
+from agent.sweep import sweep_due
+
+
+@app.task(name="agent.advance")
+def advance(case_id: int) -> str:
+    """Visit one case; the answer says how the visit ended, for the log."""
+    return crew().runner.advance(case_id=case_id).value
+
+
+@app.task(name="agent.sweep")
+def sweep() -> int:
+    """Nudge workers for everything that is due; the answer says how many cases."""
+    return sweep_due(desk=crew().runner.desk, send=send_to_lane)
+
+
+def send_to_lane(case_id: int, lane: Lane) -> None:
+    """Put one nudge into the lane's queue."""
+    advance.apply_async((case_id,), queue=lane.value)
+
+
+@worker_process_shutdown.connect
+@worker_shutdown.connect
+def close_connections(**_: Any) -> None:
+    """Give connections back when a worker process ends."""
+    stand_down()

@@ -1,0 +1,76 @@
+"""The sweep nudges the right queue, and only ever nudges; lanes do not run into each other."""
+
+from datetime import timedelta
+
+import pytest
+
+from agent.celery import SWEEP_QUEUE, app
+from agent.crew import NotConfigured, assemble
+from agent.lanes import Lane
+from agent.runner import LEASE
+from agent.sweep import sweep_due
+from tests.agent.rig import Rig
+
+
+def test_b10_whatever_is_due_is_nudged_into_the_lane_of_its_stage() -> None:
+    rig = Rig()
+    sent: list[tuple[int, Lane]] = []
+
+    def send(case_id: int, lane: Lane) -> None:
+        sent.append((case_id, lane))
+
+    sweep_due(desk=rig.desk, send=send)
+    rig.work_until_idle()
+    assert sweep_due(desk=rig.desk, send=send) == 0
+    rig.desk.pass_time(hours=9)
+    sweep_due(desk=rig.desk, send=send)
+    rig.desk.release(1)
+    sweep_due(desk=rig.desk, send=send)
+    assert sent == [(7, Lane.PLANNING), (7, Lane.REFRESH), (7, Lane.EXECUTION)]
+
+
+def test_p01_a_nudge_too_many_does_nothing() -> None:
+    rig = Rig()
+    rig.work_until_idle()
+    before = list(rig.desk.events)
+    for _ in range(3):
+        rig.visit()
+    assert rig.desk.events == before
+
+
+def test_a_message_reaches_the_queue_of_its_lane_and_no_other() -> None:
+    queues = {queue.name: queue for queue in app.conf.task_queues}
+    assert set(queues) == {SWEEP_QUEUE, "refresh", "planning", "execution"}
+    ways = {(queue.exchange.name, queue.routing_key) for queue in queues.values()}
+    assert len(ways) == len(queues)
+
+
+def test_time_limits_end_what_hangs_before_its_lease_does() -> None:
+    assert timedelta(seconds=app.conf.task_time_limit) < LEASE
+    assert app.conf.task_soft_time_limit < app.conf.task_time_limit
+    visibility = app.conf.broker_transport_options["visibility_timeout"]
+    assert visibility > app.conf.task_time_limit
+
+
+@pytest.mark.parametrize("missing", ["TRANSPORT_URL", "TRANSPORT_TOKEN", "DATABASE_URL"])
+def test_a_worker_without_an_address_says_which(missing: str) -> None:
+    given = {
+        "TRANSPORT_URL": "http://127.0.0.1:1",
+        "TRANSPORT_TOKEN": "x",
+        "DATABASE_URL": "host=127.0.0.1",
+    }
+    del given[missing]
+    with pytest.raises(NotConfigured, match=f"Set {missing}"):
+        assemble(given)
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "16", "nan", "inf"])
+def test_a_timeout_that_could_outlast_a_lease_is_refused(seconds: str) -> None:
+    with pytest.raises(NotConfigured, match="at most 15"):
+        assemble(
+            {
+                "TRANSPORT_URL": "http://127.0.0.1:1",
+                "TRANSPORT_TOKEN": "x",
+                "TRANSPORT_TIMEOUT": seconds,
+            }
+        )
