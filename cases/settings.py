@@ -11,14 +11,16 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def _database(address: str) -> dict[str, Any]:
-    parts = conninfo_to_dict(address)
+    """Django's form of a connection address; what it has no name for (sslmode, …) is handed on."""
+    parts: dict[str, Any] = conninfo_to_dict(address)
     return {
         "ENGINE": "django.db.backends.postgresql",
-        "NAME": parts.get("dbname", "watchbill"),
-        "USER": parts.get("user", ""),
-        "PASSWORD": parts.get("password", ""),
-        "HOST": parts.get("host", ""),
-        "PORT": str(parts.get("port", "")),
+        "NAME": parts.pop("dbname", "watchbill"),
+        "USER": parts.pop("user", ""),
+        "PASSWORD": parts.pop("password", ""),
+        "HOST": parts.pop("host", ""),
+        "PORT": str(parts.pop("port", "")),
+        "OPTIONS": parts,
         "CONN_HEALTH_CHECKS": True,
     }
 
@@ -30,6 +32,8 @@ def _switch(name: str) -> bool:
 DEBUG = _switch("WATCHBILL_DEBUG")
 DEMO = _switch("WATCHBILL_DEMO")
 MOVABLE_CLOCK = _switch("WATCHBILL_MOVABLE_CLOCK")
+# Shown on the demo's login page on purpose; outside the demo nobody has it.
+DEMO_PASSWORD = os.environ.get("WATCHBILL_DEMO_PASSWORD", "night-watch")
 SECRET_KEY = os.environ.get("WATCHBILL_SECRET_KEY", "")
 ALLOWED_HOSTS = os.environ.get("WATCHBILL_ALLOWED_HOSTS", "127.0.0.1,localhost").split(",")
 
@@ -57,10 +61,11 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "cases.web.session.SignedInMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "cases.web.errors.RefusalMiddleware",
 ]
 ROOT_URLCONF = "cases.urls"
 ASGI_APPLICATION = "cases.asgi.application"
@@ -74,8 +79,9 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "cases.web.context.desk",
             ],
-            "builtins": ["django.templatetags.static"],
+            "builtins": ["django.templatetags.static", "cases.web.templatetags.watchbill"],
         },
     }
 ]
@@ -84,7 +90,7 @@ LOGIN_REDIRECT_URL = "queue"
 LOGOUT_REDIRECT_URL = "login"
 
 STATIC_URL = "/static/"
-STATIC_ROOT = ROOT / "var" / "static"
+STATICFILES_DIRS = [ROOT / "cases" / "web" / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
@@ -102,6 +108,7 @@ SECURE_CSP = {
 }
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "cases.web.errors.form_expired"
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

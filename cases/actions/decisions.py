@@ -10,7 +10,7 @@ from uuid import UUID
 
 from cases import policies
 from cases.actions.change import Change, actor_for, changing
-from cases.actions.evidence import material_changes
+from cases.actions.evidence import material_changes, set_next_refresh
 from cases.models import Decision, Effect, Person, Proposal
 from cases.queries.sheets import sheet_of
 from cases.vocabulary.errors import (
@@ -210,7 +210,7 @@ def _rejected(change: Change, decision: Decision) -> None:
     change.enter(
         Stage.ESCALATED, reason=f"{decision.by_name} rejected proposal {decision.proposal.number}."
     )
-    change.due(None, reason="")
+    set_next_refresh(change)
 
 
 def _sent_back(change: Change, decision: Decision) -> None:

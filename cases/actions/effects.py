@@ -2,8 +2,9 @@
 
 from datetime import timedelta
 
+from cases.actions.attempts import doubt_open_attempts, make_unknown, set_effect
 from cases.actions.change import Change, working
-from cases.actions.evidence import block_unread, unreadable
+from cases.actions.evidence import block_unread, set_next_refresh, unreadable
 from cases.actions.releases import effects_in_force, end_release, plan_anew, release_in_force
 from cases.models import Attempt, Case, Decision, Effect
 from cases.queries.sheets import sheet_of
@@ -31,10 +32,15 @@ def clear_to_act(*, grant: Grant, by: Actor) -> bool:
     """
     with working(grant=grant, by=by) as change:
         decision = release_in_force(change.case)
+        change.nothing_to_do()  # unless one of the checks writes something down
         if change.case.current_stage is not Stage.EXECUTING or decision is None:
-            change.nothing_to_do()
             return False
-        return _still_holds(change, decision)
+        if doubt_open_attempts(change) or not _still_holds(change, decision):
+            return False
+        if effects_in_force(change.case).filter(state=Effect.State.WANTED).exists():
+            return True
+        _nothing_outside(change, decision)
+        return False
 
 
 def _still_holds(change: Change, decision: Decision) -> bool:
@@ -50,16 +56,8 @@ def _still_holds(change: Change, decision: Decision) -> bool:
     if changes or expired:
         plan_anew(change, proposal=decision.proposal, changes=changes, expired=expired)
         return False
-    if change.case.refreshed_at is None or (
-        change.at - change.case.refreshed_at > FACTS_ARE_FRESH_FOR
-    ):
-        change.nothing_to_do()
-        return False
-    if effects_in_force(change.case).filter(state=Effect.State.WANTED).exists():
-        change.nothing_to_do()
-        return True
-    _nothing_outside(change, decision)
-    return False
+    refreshed_at = change.case.refreshed_at
+    return refreshed_at is not None and change.at - refreshed_at <= FACTS_ARE_FRESH_FOR
 
 
 def _nothing_outside(change: Change, decision: Decision) -> None:
@@ -67,7 +65,7 @@ def _nothing_outside(change: Change, decision: Decision) -> None:
     end_release(change, decision=decision, reason="Carried out.")
     change.enter(Stage.VERIFYING, reason="Nothing had to be sent.")
     change.enter(Stage.WAITING_FOR_ACCEPTANCE, reason="Everything released is done.")
-    change.due(None, reason="")
+    set_next_refresh(change)
 
 
 def changes_for_open_actions(
@@ -103,46 +101,11 @@ def begin_attempt(*, grant: Grant, by: Actor, effect_id: int) -> AttemptOrder | 
         change.nothing_to_do()  # unless one of the checks writes something down
         if change.case.current_stage is not Stage.EXECUTING or decision is None or effect is None:
             return None
-        if _has_unsettled_attempt(change, effect) or not _dependencies_hold(decision, effect):
+        if doubt_open_attempts(change) or not _dependencies_hold(decision, effect):
             return None
         if effect.state != Effect.State.WANTED or not _still_holds(change, decision):
             return None
         return _start(change, effect, grant)
-
-
-def _has_unsettled_attempt(change: Change, effect: Effect) -> bool:
-    """An attempt left open by a worker that died may have happened: it is unknown."""
-    unsettled = effect.attempts.filter(
-        outcome__in=(Attempt.Outcome.OPEN, Attempt.Outcome.UNKNOWN)
-    ).first()
-    if unsettled is None:
-        return False
-    if unsettled.outcome == Attempt.Outcome.OPEN:
-        make_unknown(change, unsettled, "Its worker ended before the answer was recorded.")
-    return True
-
-
-def make_unknown(change: Change, attempt: Attempt, detail: str) -> None:
-    """Record that an attempt may or may not have happened; it is looked up at once."""
-    attempt.outcome, attempt.ended_at = Attempt.Outcome.UNKNOWN, change.at
-    attempt.detail = detail
-    attempt.save(update_fields=("outcome", "ended_at", "detail"))
-    effect = attempt.effect
-    _set_effect(change, effect, Effect.State.UNKNOWN, detail)
-    change.record(
-        "attempt_ended",
-        outcome=attempt.outcome,
-        attempt=attempt.number,
-        reference=effect.reference,
-        reason=detail,
-    )
-    change.enter(Stage.RECONCILING, reason=f"{effect.reference}: {detail}")
-    change.due(change.at, reason="An unknown outcome is to be looked up.")
-
-
-def _set_effect(change: Change, effect: Effect, state: Effect.State, reason: str) -> None:
-    effect.state, effect.state_since, effect.state_reason = state, change.at, reason
-    effect.save(update_fields=("state", "state_since", "state_reason", "target_record_id"))
 
 
 def _dependencies_hold(decision: Decision, effect: Effect) -> bool:
@@ -218,7 +181,7 @@ def _settle_answer(change: Change, attempt: Attempt, result: CallResult) -> None
     attempt.detail = result.detail
     attempt.save(update_fields=("outcome", "ended_at", "resolved_at", "detail"))
     effect.target_record_id = result.record_id
-    _set_effect(change, effect, state, result.detail)
+    set_effect(change, effect, state, result.detail)
     change.record(
         "attempt_ended",
         outcome=attempt.outcome,
@@ -252,7 +215,7 @@ def hand_over(change: Change, decision: Decision, reason: str) -> None:
     end_release(change, decision=decision, reason=reason)
     change.record("case_escalated", reason=reason)
     change.enter(Stage.ESCALATED, reason=reason)
-    change.due(None, reason="")
+    set_next_refresh(change)
 
 
 def back_off(*, grant: Grant, by: Actor, reason: str, delay: timedelta) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from cases.actions.attempts import doubt_open_attempts
 from cases.actions.change import Change, working
 from cases.actions.releases import effects_in_force, plan_anew, release_in_force
 from cases.models import Case, CaseSource, Effect, Evidence, Observation, Proposal, SourceRecord
@@ -99,6 +100,7 @@ def compare_with_now(*, grant: Grant, by: Actor) -> Comparison:
 
 def _go_on_with_release(change: Change) -> Comparison:
     """Back to where the release was: unsettled attempts are looked up before new ones start."""
+    doubt_open_attempts(change)
     states = set(effects_in_force(change.case).values_list("state", flat=True))
     change.record("source_compared", reason="Facts are readable; the release goes on.")
     change.due(change.at, reason="A release is to be carried out.")
@@ -115,7 +117,6 @@ def _go_on_with_release(change: Change) -> Comparison:
 def _without_proposal(change: Change) -> Comparison:
     if change.case.current_stage in {Stage.ESCALATED, Stage.WAITING_FOR_ACCEPTANCE}:
         change.record("source_compared", reason="Read again; a person decides what happens next.")
-        change.due(None, reason="")
         set_next_refresh(change)
         return Comparison.RETAIN
     change.enter(Stage.INVESTIGATING, reason="No proposal stands; a plan is prepared.")
@@ -150,7 +151,7 @@ def _withdraw(change: Change, ready: Proposal, changes: Sequence[FactChange], cr
         changes=[item.as_value() for item in changes],
     )
     change.enter(Stage.WAITING_FOR_ACCEPTANCE, reason=ready.state_reason)
-    change.due(None, reason="")
+    set_next_refresh(change)
 
 
 def _retain(change: Change, ready: Proposal, sheet: FactSheet) -> None:
@@ -207,9 +208,10 @@ def unreadable(case: Case) -> Observation | None:
 def block_unread(change: Change, failure: Observation) -> None:
     """Block the case because a record cannot be read; tries are spaced out up to ten minutes."""
     tries = change.case.blocked_tries if change.case.current_stage is Stage.BLOCKED else 0
+    record_type, record_id = failure.record.record_type, failure.record.record_id
     delay = min(FIRST_RETRY * 2 ** min(tries, 8), LONGEST_RETRY)
     change.block(
-        reason=f"{str(failure.record).capitalize()} cannot be read: {failure.failure}.",
+        reason=f"{record_type.capitalize()} {record_id} cannot be read: {failure.failure}.",
         next_try_at=change.at + delay,
     )
 

@@ -117,13 +117,16 @@ def record_plan(*, grant: Grant, by: Actor, request_id: int, answer: dict[str, A
 def propose(*, grant: Grant, by: Actor, request_id: int) -> None:
     """Turn the recorded answer into what it says; an answer outside the catalogue escalates.
 
-    Harmless when repeated: a round that was already used changes nothing.
+    Harmless when repeated: a round that was already used, or whose facts have changed since the
+    question, changes nothing.
     """
     with working(grant=grant, by=by) as change:
-        case = change.case
+        case, sheet = change.case, sheet_of(change.case)
         request = PlanRequest.objects.get(pk=request_id, case=case)
-        if case.current_stage is not Stage.INVESTIGATING or (
-            request.planning_round != case.planning_round
+        if (
+            case.current_stage is not Stage.INVESTIGATING
+            or request.planning_round != case.planning_round
+            or request.facts_digest != sheet.digest
         ):
             change.nothing_to_do()
             return
@@ -133,7 +136,7 @@ def propose(*, grant: Grant, by: Actor, request_id: int) -> None:
         try:
             plan = plan_from(request.answer)
             check_plan(playbook=playbook_of(case.kind), plan=plan)
-            _use(change, plan, sheet_of(case))
+            _use(change, plan, sheet)
         except InvalidInput as error:
             _hand_to_person(change, f"The planner's answer cannot be used: {error}")
 
@@ -160,13 +163,12 @@ def _nothing_left(change: Change, plan: Plan, sheet: FactSheet) -> None:
         return
     credit = "; ".join(playbook.goals[key].credit(sheet) for key in goals)
     change.enter(Stage.WAITING_FOR_ACCEPTANCE, reason=f"Nothing is left to do: {credit}.")
-    change.due(None, reason="")
+    set_next_refresh(change)
 
 
 def _hand_to_person(change: Change, reason: str) -> None:
     change.enter(Stage.ESCALATED, reason=reason)
     change.record("case_escalated", reason=reason)
-    change.due(None, reason="")
     set_next_refresh(change)
 
 

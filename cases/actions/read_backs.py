@@ -6,6 +6,7 @@ from typing import Any
 
 from cases.actions.change import Change, working
 from cases.actions.effects import hand_over
+from cases.actions.evidence import set_next_refresh
 from cases.actions.releases import effects_in_force, end_release, release_in_force
 from cases.models import Attempt, Effect, ReadBack
 from cases.vocabulary.actors import Actor
@@ -111,10 +112,10 @@ def _settle_absent(change: Change, effect: Effect, capabilities: Capabilities) -
     attempt = effect.attempts.order_by("-number").first()
     if attempt is None:
         return f"{effect.reference} was looked up without ever having been attempted."
-    waited = change.at - attempt.started_at
-    if waited < capabilities.consistency_window:
+    if change.at - (attempt.ended_at or attempt.started_at) < capabilities.consistency_window:
         return ""
-    if capabilities.key_lifetime is None or waited >= capabilities.key_lifetime:
+    key_age = change.at - attempt.started_at
+    if capabilities.key_lifetime is None or key_age >= capabilities.key_lifetime:
         return (
             f"{effect.reference} is not in the target, and its key is no longer honoured: "
             "a person decides whether to try again."
@@ -153,4 +154,4 @@ def _go_on(change: Change) -> None:
     end_release(change, decision=decision, reason="Carried out.")
     change.enter(Stage.VERIFYING, reason="Everything was read back.")
     change.enter(Stage.WAITING_FOR_ACCEPTANCE, reason="Everything released is done.")
-    change.due(None, reason="")
+    set_next_refresh(change)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from cases.vocabulary.clocks import instant_from
+from cases.vocabulary.clocks import instant_from, zone_named
 from cases.vocabulary.facts import FactSheet, Reading, Value
 from cases.vocabulary.money import money_from
 from cases.vocabulary.playbook import CaseType, Plan, PlanKind, PlannedAction
@@ -13,8 +13,9 @@ BOOKING_MARGIN = timedelta(seconds=60)
 
 
 def promise_about(*, window: Value, scac: str) -> str:
-    """What a customer message promises, as one comparable phrase: start instant and carrier."""
-    return f"delivery {window['start']} {window['zone']} by {scac}"
+    """What a customer message promises, as one comparable phrase: start and carrier."""
+    start = instant_from(window["start"]).astimezone(zone_named(window["zone"]))
+    return f"delivery {start:%Y-%m-%d %H:%M %Z} by {scac}"
 
 
 def customer_was_told(sheet: FactSheet) -> bool:

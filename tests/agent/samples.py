@@ -104,7 +104,7 @@ def message(**changes: Any) -> dict[str, Any]:
         "recipient": "receiving@harborfoods.example",
         "channel": "e-mail",
         "template": "delivery_update",
-        "about": "delivery 2026-11-25T15:00:00Z America/New_York by OAKX",
+        "about": "delivery 2026-11-25 10:00 EST by OAKX",
         "body": "Your delivery is planned for 10:00.",
         "sent_by": "J. Ortiz",
         "client_reference": "WB-1-4-2",

@@ -10,6 +10,7 @@ from agent.flows import FLOWS
 from agent.graph import build_graph
 from agent.runner import STEPS_PER_VISIT, Runner, Visit, thread_of
 from cases.vocabulary.errors import Conflict
+from cases.vocabulary.freight_plans import promise_about
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import Comparison, Grant
 from tests.agent.rig import MemoryCheckpoints, Rig
@@ -103,7 +104,7 @@ def test_p11_a_night_of_changes_replaces_the_proposal_and_keeps_the_employees_ca
 def test_p11_a_proposal_nobody_needs_any_more_is_cleared() -> None:
     rig = proposed()
     rig.desk.pass_time(hours=9)
-    about = f"delivery {TWO['start']} {TWO['zone']} by OAKX"
+    about = promise_about(window=TWO, scac="OAKX")
     rig.world.change(
         delivery_window=TWO,
         carrier_assignment=OAKLINE,

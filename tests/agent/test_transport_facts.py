@@ -52,7 +52,7 @@ def test_a_shipment_takes_the_forms_of_the_freight_facts() -> None:
             "set_by": "",
         },
         "customer_notice": {
-            "about": "delivery 2026-11-25T15:00:00Z America/New_York by OAKX",
+            "about": "delivery 2026-11-25 10:00 EST by OAKX",
             "sent_at": "2026-11-24T04:20:00Z",
             "sent_by": "J. Ortiz",
         },

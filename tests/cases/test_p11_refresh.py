@@ -80,7 +80,7 @@ def test_p11_nothing_left_to_do_clears_it_and_credits_who_did_it(cast: Cast) -> 
     """A colleague assigned a carrier and told the customer: the proposal is withdrawn."""
     case = a_case_waiting_for_review(cast)
     notice = {
-        "about": "delivery 2026-11-25T19:00:00Z America/New_York by OAKX",
+        "about": "delivery 2026-11-25 14:00 EST by OAKX",
         "sent_at": "2026-11-24T12:00:00Z",
         "sent_by": "J. Ortiz",
     }

@@ -146,7 +146,8 @@ def test_p16_absent_after_the_key_died_a_person_decides(cast: Cast) -> None:
     grant, order = an_attempt(cast)
     target_answers(grant, order, CallOutcome.UNKNOWN)
     case = effect_of(order).decision.case
-    Attempt.objects.update(started_at=business_now() - timedelta(hours=25))
+    yesterday = business_now() - timedelta(hours=25)
+    Attempt.objects.update(started_at=yesterday, ended_at=yesterday)
     target_shows(grant, order, state="", found=False)
     assert stage_of(case) == "escalated"
     assert Attempt.objects.count() == 1
@@ -160,3 +161,28 @@ def test_p09_a_refusal_by_the_target_because_the_world_moved_plans_anew(cast: Ca
     assert current_proposal(case).state == "stale"
     assert stage_of(case) == "investigating"
     assert evidence.unreadable(case) is None
+
+
+def test_p04_an_attempt_left_open_is_looked_up_before_facts_are_compared(cast: Cast) -> None:
+    """Its booking changed the shipment: that must not pass for somebody else's change."""
+    grant, order = an_attempt(cast)
+    case = effect_of(order).decision.case
+    ours = {"code": "BLUX", "name": "BLUX Lines", "set_by": "watchbill-agent"}
+    booked = (a_shipment(42, carrier_assignment=ours), a_quote(state="used"))
+    successor, second = agent_starts_attempt(case, booked)
+    assert second is None
+    assert stage_of(case) == "reconciling"
+    assert Attempt.objects.get().outcome == Attempt.Outcome.UNKNOWN
+    target_shows(successor, order, state="confirmed")
+    assert effect_of(order).state == Effect.State.ADOPTED
+    assert current_proposal(case).state == "released"
+
+
+def test_p16_an_unknown_attempt_keeps_the_next_one_from_starting(cast: Cast) -> None:
+    """Asking for the attempt again is refused quietly; nothing is written."""
+    grant, order = an_attempt(cast)
+    target_answers(grant, order, CallOutcome.UNKNOWN)
+    case = effect_of(order).decision.case
+    before = events_of(case)
+    assert effects.begin_attempt(grant=grant, by=AGENT, effect_id=order.effect.effect_id) is None
+    assert events_of(case) == before

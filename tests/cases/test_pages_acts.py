@@ -85,7 +85,7 @@ def test_an_escalated_case_offers_another_plan(cast: Cast) -> None:
 
 def test_the_owner_accepts_the_outcome(cast: Cast) -> None:
     case = a_case_waiting_for_review(cast)
-    told = {"about": "delivery 2026-11-25T15:00:00Z America/New_York by OAKX"}
+    told = {"about": "delivery 2026-11-25 10:00 EST by OAKX"}
     carrier = {"code": "OAKX", "name": "Oakline Freight", "set_by": "J. Ortiz"}
     notice = {**told, "sent_at": "2026-11-24T02:00:00Z", "sent_by": "J. Ortiz"}
     agent_reads(case, (a_shipment(42, carrier_assignment=carrier, customer_notice=notice),))
@@ -160,7 +160,8 @@ def test_the_demo_asks_for_the_next_morning_and_nobody_else_can(
     request = ClockRequest.objects.get()
     assert request.until == MORNING
     strip = client.get("/demo/clock/", headers={"HX-Request": "true"}).content.decode()
-    assert "Passing the night until Tue 24 Nov 08:00 CST" in strip
+    assert "Passing the night until" in strip
+    assert "Tue 24 Nov 08:00 CST" in strip
     assert client.post("/demo/advance/").status_code == 409
     assert client.get("/styleguide/").status_code == 200
 

@@ -62,7 +62,9 @@ def test_each_changed_fact_stands_with_then_now_and_why(cast: Cast, revised: Cas
         ("open until Tue 24 Nov 00:00 CST", "expired Tue 24 Nov 00:00 CST", "cannot be booked"),
         ("none", "Oakline Freight (OAKX), set by J. Ortiz", "choice is kept"),
     ):
-        assert re.search(f"<del>{re.escape(then)}</del>.*?<ins>{re.escape(now)}</ins>.*?{why}", page)
+        assert re.search(
+            f"<del>{re.escape(then)}</del>.*?<ins>{re.escape(now)}</ins>.*?{why}", page
+        )
     for mark, word in (("~", "changed"), ("−", "ended"), ("+", "new")):
         assert f'class="mark">{mark}</span> <span class="mark-word">{word}</span>' in page
     assert "since version 1, shipment v41" in page
@@ -178,8 +180,7 @@ def test_the_case_page_asks_the_same_few_queries_whatever_the_data(
             assert client.get(f"/cases/{revised.pk}/").status_code == 200
         return len(few)
 
-    before = queries()
-    for number in range(4):
+    def another_round(number: int) -> None:
         revised.refresh_from_db()
         decisions.send_back(
             answer=an_answer(revised, reason=f"Not {number}."), by=cast.owner, at=business_now()
@@ -189,7 +190,12 @@ def test_the_case_page_asks_the_same_few_queries_whatever_the_data(
             revised,
             (a_shipment(43 + number, carrier_assignment=carrier), a_quote(f"QX-{number}")),
         )
-    assert Proposal.objects.filter(case=revised).count() > 4
+
+    another_round(0)
+    before = queries()
+    for number in range(1, 5):
+        another_round(number)
+    assert Proposal.objects.filter(case=revised).count() > 5
     assert queries() == before <= MOST_QUERIES
 
 
@@ -248,7 +254,9 @@ def test_the_timeline_tells_every_event_also_one_it_has_no_words_for(
     assert "Read shipment S-318 at version 42, before version 41." in page
 
 
-@pytest.mark.parametrize("address", ["/cases/999999/", "/cases/1/compare/?from=x&to=2", "/nowhere/"])
+@pytest.mark.parametrize(
+    "address", ["/cases/999999/", "/cases/1/compare/?from=x&to=2", "/nowhere/"]
+)
 def test_errors_have_pages_that_say_what_to_do(cast: Cast, address: str) -> None:
     client = Client()
     client.force_login(cast.owner)

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import pytest
-from django.http import HttpResponse
 from django.test import Client
 
 from cases.actions import decisions
@@ -22,6 +22,9 @@ from tests.cases.builders import (
     decisions_of,
 )
 
+if TYPE_CHECKING:
+    from django.test.client import _MonkeyPatchedWSGIResponse as Answered
+
 HTMX = {"HX-Request": "true", "HX-Current-URL": "http://testserver/cases/1/"}
 
 
@@ -37,13 +40,10 @@ class Tab:
 
     def send(
         self, kind: str, *, reason: str = "", headers: Mapping[str, str] | None = None, **other: str
-    ) -> HttpResponse:
+    ) -> "Answered":
         """Press a button of the form as it was shown."""
         fields = {**self.fields, "kind": kind, "reason": reason, **other}
-        answer: HttpResponse = self.client.post(
-            f"/cases/{self.case.pk}/decide/", fields, headers=headers
-        )
-        return answer
+        return self.client.post(f"/cases/{self.case.pk}/decide/", fields, headers=headers)
 
     def page(self) -> str:
         """The case as it stands, in this tab."""
@@ -93,7 +93,7 @@ def test_p06_a_stale_release_is_refused_with_the_difference_and_the_reason_kept(
     answer = tab.send("release", reason="Looks right to me.", headers=HTMX)
     fragment = answer.content.decode()
     assert answer.status_code == 409
-    assert fragment.lstrip().startswith("<section id=\"decision\"")
+    assert fragment.lstrip().startswith('<section id="decision"')
     assert "<html" not in fragment
     for text in ("Delivery window", "Rate expiry", "Carrier", "Review v2", "Looks right to me."):
         assert text in fragment
@@ -152,9 +152,7 @@ def test_saying_no_needs_a_reason_and_keeps_the_form(tab: Tab, kind: str) -> Non
 
 
 @pytest.mark.parametrize("role", ["auditor", "admin"])
-def test_who_only_looks_is_refused_and_the_refusal_is_kept(
-    tab: Tab, cast: Cast, role: str
-) -> None:
+def test_who_only_looks_is_refused_and_the_refusal_is_kept(tab: Tab, cast: Cast, role: str) -> None:
     answer = Tab(tab.case, getattr(cast, role)).send(
         "release", **{key: tab.fields[key] for key in tab.fields if key != "csrfmiddlewaretoken"}
     )
@@ -233,9 +231,7 @@ def test_a_hint_turns_an_outdated_release_off_and_shows_no_new_version(tab: Tab)
     assert 'hx-target="#announcer"' in hint
 
 
-def test_a_version_someone_else_decided_on_is_turned_off_by_the_hint(
-    tab: Tab, cast: Cast
-) -> None:
+def test_a_version_someone_else_decided_on_is_turned_off_by_the_hint(tab: Tab, cast: Cast) -> None:
     decisions.release(answer=an_answer(tab.case), by=cast.colleague, at=business_now())
     seen = {"seen": tab.fields["case_version"], "shown": 1}
     hint = tab.client.get(f"/cases/{tab.case.pk}/hint/", seen, headers=HTMX).content.decode()

@@ -133,7 +133,9 @@ def test_the_queue_asks_the_same_few_queries_whatever_the_data(
 ) -> None:
     def queries() -> int:
         client = sign_in(morning.owner)
-        with CaptureQueriesContext(connection, ) as few:
+        with CaptureQueriesContext(
+            connection,
+        ) as few:
             assert client.get("/?view=all").status_code == 200
         return len(few)
 

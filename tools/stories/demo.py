@@ -19,9 +19,11 @@ from tools.stories.record import StoryBroke, leave_database
 from tools.stories.s318 import MORNING, Night
 
 # isort: split
+from django.conf import settings
+
 from cases.actions.clock import open_clock_request, report_progress
 from cases.clock import business_now
-from cases.management.commands.demo_people import PASSWORD, PEOPLE
+from cases.management.commands.demo_people import PEOPLE
 from cases.models import ClockRequest
 
 POLL_SECONDS = 0.3
@@ -72,7 +74,7 @@ def introduce(address: str) -> None:
     logins = ", ".join(f"{username} ({role.value})" for username, _, role in PEOPLE)
     say(f"\n  Watchbill is at  {address}")
     say(f"  Log in as        {logins}")
-    say(f"  Password         {PASSWORD}")
+    say(f"  Password         {settings.DEMO_PASSWORD}")
     say("  Then             open S-318, press “Advance to 08:00”, see what became of proposal 3.")
     say("  Stop with        Ctrl-C\n")
 

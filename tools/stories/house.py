@@ -7,7 +7,8 @@ from tools.ports import HOST, free_port
 from tools.processes import ProcessGroup
 from tools.simulator_control import SimulatorControl
 
-QUEUES = "sweep,refresh,planning,execution"
+# Workers do not greet each other: the record, not the broker, knows what is going on.
+ALONE = ("--without-mingle", "--without-gossip")
 
 
 class House:
@@ -54,7 +55,7 @@ class House:
         """Start a worker process for all queues; return its process id."""
         return self._processes.start(
             name,
-            argv=self._celery(app, "worker", f"--queues={QUEUES}", f"-n{name}@%h", *options),
+            argv=self._celery(app, "worker", *ALONE, f"-n{name}@%h", *options),
             env={**self.environment, **(env or {})},
         )
 

@@ -12,7 +12,6 @@ from cases.vocabulary.actors import SYSTEM
 
 DESK = "DFW desk"
 ZONE = "America/Chicago"
-PASSWORD = "night-watch"
 PEOPLE = (
     ("marta", "Marta Ortega", Role.OPERATOR),
     ("kim", "Robin Kim", Role.OPERATOR),
@@ -37,7 +36,7 @@ class Command(BaseCommand):
                 username=username,
                 name=name,
                 role=role,
-                password=PASSWORD,
+                password=settings.DEMO_PASSWORD,
                 zone=ZONE,
                 by=SYSTEM,
                 at=at,
@@ -46,4 +45,4 @@ class Command(BaseCommand):
         }
         set_up_desk(name=DESK, zone=ZONE, lead=people["priya"], by=SYSTEM, at=at)
         register_agent(name="exception-bot", version="1.0", owner=people["alex"], by=SYSTEM, at=at)
-        self.stdout.write(f"{DESK} is set up; everyone's password is {PASSWORD}.")
+        self.stdout.write(f"{DESK} is set up; everyone's password is {settings.DEMO_PASSWORD}.")

@@ -1,0 +1,106 @@
+"""What an open case needs from a person, decided in one SQL expression for queue and counts."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from django.db.models import Case as When_
+from django.db.models import CharField, Count, Exists, OuterRef, Q, Value, When
+
+from cases.models import Case, Person, Proposal, Role
+from cases.models.case import CaseQuerySet, open_cases
+from cases.vocabulary.stages import Stage
+
+
+class Act(StrEnum):
+    """The act a case waits for; queue sections stand in this order."""
+
+    REREVIEW = "rereview"
+    DECIDE = "decide"
+    UNKNOWN = "unknown"
+    BLOCKED = "blocked"
+    ESCALATED = "escalated"
+    ACCEPT = "accept"
+    UNOWNED = "unowned"
+    AGENT = "agent"
+
+
+class View(StrEnum):
+    """A way to look at the queue; its value is what stands in the address."""
+
+    MINE = "mine"
+    STALE = "stale"
+    BLOCKED = "blocked"
+    UNKNOWN = "unknown"
+    UNOWNED = "unowned"
+    ALL = "all"
+
+
+ACT_OF_STAGE = {
+    Stage.WAITING_FOR_REVIEW: Act.DECIDE,
+    Stage.RECONCILING: Act.UNKNOWN,
+    Stage.BLOCKED: Act.BLOCKED,
+    Stage.ESCALATED: Act.ESCALATED,
+    Stage.WAITING_FOR_ACCEPTANCE: Act.ACCEPT,
+}
+
+
+def open_with_act() -> CaseQuerySet:
+    """Open cases, each with `act`: the value of the `Act` it waits for."""
+    changed = Proposal.objects.filter(case=OuterRef("pk"), state=Proposal.State.READY).exclude(
+        changes=[]
+    )
+    whens = [
+        When(Q(stage=Stage.WAITING_FOR_REVIEW.value) & Exists(changed), then=_act(Act.REREVIEW))
+    ]
+    whens += [When(stage=stage.value, then=_act(act)) for stage, act in ACT_OF_STAGE.items()]
+    whens.append(When(owner=None, then=_act(Act.UNOWNED)))
+    return open_cases(Case.objects.all()).annotate(
+        act=When_(*whens, default=_act(Act.AGENT), output_field=CharField())
+    )
+
+
+def _act(act: Act) -> Value:
+    return Value(act.value)
+
+
+def is_turn_of(person: Person) -> Q:
+    """Cases that wait for this person: their own, and those without an owner that they may take.
+
+    Leads also see every escalated case; admins and auditors never have a turn.
+    """
+    if person.role not in {Role.OPERATOR, Role.LEAD}:
+        return Q(pk=None)
+    theirs = Q(owner=person) | Q(owner=None)
+    if person.role == Role.LEAD:
+        theirs |= Q(act=Act.ESCALATED.value)
+    return theirs & ~Q(act=Act.AGENT.value)
+
+
+def condition_of(view: View, *, person: Person) -> Q:
+    """Which open cases a view shows."""
+    return {
+        View.MINE: is_turn_of(person),
+        View.STALE: Q(act=Act.REREVIEW.value),
+        View.BLOCKED: Q(act=Act.BLOCKED.value),
+        View.UNKNOWN: Q(act=Act.UNKNOWN.value),
+        View.UNOWNED: Q(owner=None),
+        View.ALL: Q(),
+    }[view]
+
+
+def counts_for(person: Person) -> Mapping[View, int]:
+    """How many open cases each view holds; one query."""
+    counts = open_with_act().aggregate(
+        **{
+            view.value: Count("pk", filter=condition_of(view, person=person))
+            if view is not View.ALL
+            else Count("pk")
+            for view in View
+        }
+    )
+    return {view: counts[view.value] for view in View}
+
+
+def usual_view(person: Person) -> View:
+    """What a person sees first: their turn, or everything when they never have one."""
+    return View.MINE if person.role in {Role.OPERATOR, Role.LEAD} else View.ALL

@@ -1,0 +1,227 @@
+"""Everything the case page shows, gathered in a fixed number of queries."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from cases.models import Case, Person, Role, Run
+from cases.queries.banner import Axis, Banner, axes_of, banner_of
+from cases.queries.controls import Controls, controls_for
+from cases.queries.facts_table import FactTable, facts_table
+from cases.queries.loading import Loaded, before, load_case, versions_to_compare
+from cases.queries.outcome import DecisionView, decision_view
+from cases.queries.proposal_view import (
+    ProposalView,
+    VersionLink,
+    few_words,
+    proposal_view,
+    recap_sentence,
+    version_links,
+)
+from cases.queries.sources import SourceState, sheet_from
+from cases.queries.timeline import Entry, latest_entries
+from cases.queries.values import zone_of_place
+from cases.vocabulary.playbook import Playbook
+from cases.vocabulary.playbooks import type_of
+from cases.vocabulary.stages import STAGES, Stage, Turn
+
+LATEST = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseHead:
+    """Who and what the case is; `zone` is the stop's, `desk_zone` the desk's."""
+
+    case_id: int
+    kind: str
+    version: int
+    subject: str
+    subject_label: str
+    title: str
+    type_label: str
+    stage: str
+    stage_label: str
+    stage_meaning: str
+    stage_reason: str
+    stage_since: datetime
+    owner: str
+    owner_id: int | None
+    owner_is_active: bool
+    desk: str
+    desk_zone: str
+    zone: str
+    source_name: str
+    is_closed: bool
+    agent_works: bool
+    changed_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """The decision panel of the version shown: to decide, decided, or why neither.
+
+    `newer` is the version to look at instead.
+    """
+
+    proposal: ProposalView | None
+    recap: str
+    button: str
+    decision: DecisionView | None
+    newer: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """Someone who may own the case."""
+
+    person_id: int
+    name: str
+    role: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CasePage:
+    """The case page for one person at one instant."""
+
+    at: datetime
+    head: CaseHead
+    axes: tuple[Axis, Axis, Axis]
+    banner: Banner | None
+    facts: FactTable
+    sources: tuple[SourceState, ...]
+    proposal: ProposalView | None
+    versions: tuple[VersionLink, ...]
+    newest: int | None
+    compared: tuple[int, int] | None
+    panel: Panel
+    controls: Controls
+    candidates: tuple[Candidate, ...]
+    next_work: str
+    next_work_at: datetime | None
+    timeline: tuple[Entry, ...]
+
+
+def case_page(*, case_id: int, person: Person, at: datetime, number: int | None = None) -> CasePage:
+    """The page with version `number` of the proposal, or the newest one.
+
+    Raises `NotFound` for an unknown case or version.
+    """
+    loaded = load_case(case_id, number)
+    case, playbook, shown = loaded.case, loaded.playbook, loaded.shown
+    table = _table(loaded)
+    view = None
+    if shown is not None:
+        view = proposal_view(playbook=playbook, case=case, proposal=shown)
+    run = Run.objects.filter(case=case).first()
+    return CasePage(
+        at=at,
+        head=_head(case, playbook, loaded.sources),
+        axes=_axes(loaded, table, at),
+        banner=banner_of(case=case, table=table, proposals=loaded.proposals),
+        facts=table,
+        sources=loaded.sources,
+        proposal=view,
+        versions=version_links(case=case, proposals=loaded.proposals, shown=shown),
+        newest=loaded.newest,
+        compared=versions_to_compare(loaded.proposals, shown),
+        panel=_panel(loaded, view),
+        controls=_controls(loaded, person, at),
+        candidates=_candidates(),
+        next_work="" if run is None else run.due_reason,
+        next_work_at=None if run is None else run.due_at,
+        timeline=tuple(latest_entries(case_id=case.pk, playbook=playbook, limit=LATEST)),
+    )
+
+
+def _table(loaded: Loaded) -> FactTable:
+    sheet = sheet_from(
+        case=loaded.case, subject_type=loaded.playbook.subject_type, sources=loaded.sources
+    )
+    return facts_table(
+        playbook=loaded.playbook,
+        shown=loaded.shown,
+        previous=before(loaded.proposals, loaded.shown),
+        sheet=sheet,
+        sources=loaded.sources,
+    )
+
+
+def _axes(loaded: Loaded, table: FactTable, at: datetime) -> tuple[Axis, Axis, Axis]:
+    release = loaded.release
+    return axes_of(
+        case=loaded.case,
+        table=table,
+        proposals=loaded.proposals,
+        effects=() if release is None else list(release.effects.all()),
+        release=release,
+        at=at,
+    )
+
+
+def _controls(loaded: Loaded, person: Person, at: datetime) -> Controls:
+    return controls_for(
+        case=loaded.case,
+        person=person,
+        shown=loaded.shown,
+        standing=loaded.standing,
+        release_in_force=loaded.release is not None and loaded.release.ended_at is None,
+        at=at,
+    )
+
+
+def _head(case: Case, playbook: Playbook, sources: Sequence[SourceState]) -> CaseHead:
+    rule = STAGES[case.current_stage]
+    fields = next((s.fields for s in sources if s.record_type == playbook.subject_type), {})
+    return CaseHead(
+        case_id=case.pk,
+        kind=case.kind,
+        version=case.version,
+        subject=case.subject,
+        subject_label=playbook.subject_label,
+        title=case.title,
+        type_label=type_of(kind=case.kind, code=case.case_type).label,
+        stage=case.stage,
+        stage_label=rule.label,
+        stage_meaning=rule.meaning,
+        stage_reason=case.stage_reason,
+        stage_since=case.stage_since,
+        owner="" if case.owner is None else str(case.owner),
+        owner_id=case.owner_id,
+        owner_is_active=case.owner is not None and case.owner.is_active,
+        desk=case.desk.name,
+        desk_zone=case.desk.zone,
+        zone=zone_of_place(playbook=playbook, fields=fields, otherwise=case.desk.zone),
+        source_name=playbook.wording.get("source", "source"),
+        is_closed=case.current_stage is Stage.CLOSED,
+        agent_works=rule.turn is Turn.AGENT,
+        changed_at=case.changed_at,
+    )
+
+
+def _panel(loaded: Loaded, view: ProposalView | None) -> Panel:
+    case, playbook, newest = loaded.case, loaded.playbook, loaded.newest
+    decision = loaded.standing
+    newer = newest if view is not None and newest is not None and newest > view.number else None
+    return Panel(
+        proposal=view,
+        recap="" if view is None else recap_sentence(playbook=playbook, case=case, view=view),
+        button="" if view is None else _button(playbook, view),
+        decision=None
+        if decision is None
+        else decision_view(playbook=playbook, case=case, decision=decision),
+        newer=newer,
+    )
+
+
+def _button(playbook: Playbook, view: ProposalView) -> str:
+    names = [action.name for action in view.actions]
+    does = few_words(playbook=playbook, names=names, cost=view.cost)
+    return f"{playbook.wording.get('release', 'Release')} v{view.number} – {does}"
+
+
+def _candidates() -> tuple[Candidate, ...]:
+    people = Person.objects.filter(is_active=True, role__in=(Role.OPERATOR, Role.LEAD))
+    return tuple(
+        Candidate(person_id=person.pk, name=str(person), role=person.get_role_display())
+        for person in people
+    )

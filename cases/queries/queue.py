@@ -1,0 +1,284 @@
+"""The queue: what each open case needs from a person, in a fixed number of queries.
+
+Rows are ordered by deadline, then id, so that a page can continue exactly where the last one ended.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import F, OuterRef, Q, Subquery, Window
+from django.db.models.functions import Coalesce, Least, RowNumber
+
+from cases.models import Case, CaseSource, Person, Proposal, ProposedAction
+from cases.queries.acts import Act, View, condition_of, is_turn_of, open_with_act
+from cases.queries.banner import is_on_hold, state_label
+from cases.queries.proposal_view import few_words
+from cases.queries.sources import SourceState, state_of
+from cases.queries.values import zone_of_place
+from cases.vocabulary.money import Money
+from cases.vocabulary.playbook import Playbook
+from cases.vocabulary.playbooks import playbook_of, type_of
+from cases.vocabulary.stages import STAGES
+
+PAGE = 100
+
+HEADINGS = {
+    Act.REREVIEW: ("Review again", "Facts changed; a revised version waits for you."),
+    Act.DECIDE: ("Decide", "A first version is ready."),
+    Act.UNKNOWN: ("Outcome unknown", "An attempt may or may not have happened; it is looked up."),
+    Act.BLOCKED: ("Blocked", "A source cannot be read; nothing can be released."),
+    Act.ESCALATED: ("Escalated", "No plan stands; a person decides what happens next."),
+    Act.ACCEPT: ("Accept the outcome", "Everything released is done, or nothing is left to do."),
+    Act.UNOWNED: ("Without an owner", "The agent works on it, but nobody answers for it."),
+    Act.AGENT: ("With the agent", "Nothing to do for you; it comes back when it needs you."),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chip:
+    """A version with the word for its state."""
+
+    number: int
+    state: str
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueRow:
+    """One open case; `due` is its nearest deadline, `due_word` what ends then."""
+
+    case_id: int
+    subject: str
+    title: str
+    type_label: str
+    act: Act
+    stage_label: str
+    reason: str
+    chips: tuple[Chip, ...]
+    changes: tuple[str, ...]
+    owner: str
+    is_mine: bool
+    owner_is_active: bool
+    zone: str
+    since: datetime
+    does: str
+    due: datetime | None
+    due_word: str
+    is_late: bool
+    facts_at: datetime | None
+    facts_word: str
+    failed_at: datetime | None
+    changed_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """Cases that wait for the same act, earliest deadline first."""
+
+    act: Act
+    heading: str
+    meaning: str
+    rows: tuple[QueueRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queue:
+    """What a view shows. `after` continues a long queue; `next_due` is the desk's nearest deadline.
+
+    `newest_change` is what a page compares with to say that something changed since.
+    """
+
+    view: View
+    at: datetime
+    sections: tuple[Section, ...]
+    count: int
+    after: str
+    next_due: QueueRow | None
+    newest_change: datetime | None
+
+
+def queue_of(
+    *, view: View, person: Person, at: datetime, after: tuple[datetime, int] | None = None
+) -> Queue:
+    """The queue for a person; their own turn also shows what the agent does for them."""
+    condition = condition_of(view, person=person)
+    if view is View.MINE:
+        condition |= Q(owner=person, act=Act.AGENT.value)
+    found = _page(condition, after)
+    cases = found[:PAGE]
+    rows = _rows(cases, person=person, at=at)
+    others = () if rows else _rows(_page(Q(), None)[:1], person=person, at=at)
+    return Queue(
+        view=view,
+        at=at,
+        sections=_sections(rows),
+        count=sum(1 for row in rows if row.act is not Act.AGENT or view is not View.MINE),
+        after=cursor_of(cases[-1]) if len(found) > PAGE else "",
+        next_due=others[0] if others else None,
+        newest_change=max((row.changed_at for row in rows), default=None),
+    )
+
+
+def cursor_of(case: Case) -> str:
+    """Where a page ends: the deadline and id of its last case."""
+    return f"{due_of(case).isoformat()},{case.pk}"
+
+
+def due_of(case: Case) -> datetime:
+    """The deadline the queue is ordered by, annotated as `due`."""
+    due: datetime = case.due  # type: ignore[attr-defined]
+    return due
+
+
+def changed_since(*, person: Person, since: datetime) -> int:
+    """How many cases of this person's turn changed after `since`; one query."""
+    return open_with_act().filter(is_turn_of(person), changed_at__gt=since).count()
+
+
+def _page(condition: Q, after: tuple[datetime, int] | None) -> list[Case]:
+    ready = Proposal.objects.filter(case=OuterRef("pk"), state=Proposal.State.READY)
+    found = (
+        open_with_act()
+        .filter(condition)
+        .with_people()
+        .annotate(valid_until=Subquery(ready.values("valid_until")[:1]))
+        .annotate(
+            due=Coalesce(
+                Least(F("decide_by"), F("valid_until")), F("next_try_at"), F("stage_since")
+            )
+        )
+        .order_by("due", "id")
+    )
+    if after is not None:
+        due, case_id = after
+        found = found.filter(Q(due__gt=due) | Q(due=due, id__gt=case_id))
+    return list(found[: PAGE + 1])
+
+
+def _rows(cases: Sequence[Case], *, person: Person, at: datetime) -> tuple[QueueRow, ...]:
+    ids = [case.pk for case in cases]
+    versions = _versions(ids)
+    sources = _sources(ids)
+    return tuple(
+        _row(case, versions.get(case.pk, []), sources.get(case.pk, []), person, at)
+        for case in cases
+    )
+
+
+def _versions(ids: Sequence[int]) -> Mapping[int, list[dict[str, Any]]]:
+    """The two newest versions of each case, newest first; one query."""
+    names = (
+        ProposedAction.objects.filter(proposal=OuterRef("pk")).order_by("position").values("action")
+    )
+    rank = Window(RowNumber(), partition_by=F("case_id"), order_by=F("number").desc())
+    rows = (
+        Proposal.objects.filter(case_id__in=ids)
+        .annotate(rank=rank)
+        .filter(rank__lte=2)
+        .order_by("case_id", "-number")
+        .annotate(names=ArraySubquery(names))
+        .values(
+            *("case_id", "number", "state", "changes", "valid_until"),
+            *("cost_minor", "currency", "names"),
+        )
+    )
+    found: dict[int, list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row["case_id"], []).append({**row})
+    return found
+
+
+def _sources(ids: Sequence[int]) -> Mapping[int, list[SourceState]]:
+    links = (
+        CaseSource.objects.filter(case_id__in=ids)
+        .select_related("record__latest", "record__last_attempt")
+        .order_by("case_id", "record_id")
+    )
+    found: dict[int, list[SourceState]] = {}
+    for link in links:
+        found.setdefault(link.case_id, []).append(state_of(link.record))
+    return found
+
+
+def _row(
+    case: Case,
+    versions: Sequence[Mapping[str, Any]],
+    sources: Sequence[SourceState],
+    person: Person,
+    at: datetime,
+) -> QueueRow:
+    playbook, act = playbook_of(case.kind), Act(case.act)  # type: ignore[attr-defined]
+    subject = next((s for s in sources if s.record_type == playbook.subject_type), None)
+    failed = [source.failed_at for source in sources if source.failed_at is not None]
+    due, due_word = _deadline(case, act, versions)
+    return QueueRow(
+        case_id=case.pk,
+        subject=case.subject,
+        title=case.title,
+        type_label=type_of(kind=case.kind, code=case.case_type).label,
+        act=act,
+        stage_label=STAGES[case.current_stage].label,
+        reason=case.blocked_reason or case.stage_reason,
+        chips=tuple(_chip(case, version) for version in reversed(versions)),
+        changes=tuple(change["label"] for change in versions[0]["changes"]) if versions else (),
+        owner="" if case.owner is None else str(case.owner),
+        is_mine=case.owner_id == person.pk,
+        owner_is_active=case.owner is None or case.owner.is_active,
+        zone=zone_of_place(
+            playbook=playbook,
+            fields={} if subject is None else subject.fields,
+            otherwise=case.desk.zone,
+        ),
+        since=case.stage_since,
+        does=_does(playbook, versions),
+        due=due,
+        due_word=due_word,
+        is_late=due is not None and due <= at,
+        facts_at=None if subject is None else subject.observed_at,
+        facts_word="unreadable" if failed else ("" if subject is None else subject.word(at=at)),
+        failed_at=min(failed, default=None),
+        changed_at=case.changed_at,
+    )
+
+
+def _chip(case: Case, version: Mapping[str, Any]) -> Chip:
+    state = version["state"]
+    name = "on_hold" if is_on_hold(case, state) else state
+    return Chip(number=version["number"], state=name, label=state_label(case, state).lower())
+
+
+def _does(playbook: Playbook, versions: Sequence[Mapping[str, Any]]) -> str:
+    """What releasing the newest version would do outside, while it can be decided on."""
+    if not versions or versions[0]["state"] != Proposal.State.READY:
+        return ""
+    newest = versions[0]
+    spent = newest["cost_minor"]
+    cost = "" if spent is None else str(Money(amount_minor=spent, currency=newest["currency"]))
+    return few_words(playbook=playbook, names=newest["names"], cost=cost)
+
+
+def _deadline(
+    case: Case, act: Act, versions: Sequence[Mapping[str, Any]]
+) -> tuple[datetime | None, str]:
+    if act is Act.BLOCKED:
+        return case.next_try_at, "next try"
+    if act in {Act.REREVIEW, Act.DECIDE}:
+        ready = [row["valid_until"] for row in versions if row["state"] == Proposal.State.READY]
+        valid_until = ready[0] if ready else None
+        if valid_until is not None and (case.decide_by is None or valid_until < case.decide_by):
+            return valid_until, "valid until"
+        return case.decide_by, "decide by"
+    return None, ""
+
+
+def _sections(rows: Sequence[QueueRow]) -> tuple[Section, ...]:
+    sections = []
+    for act in Act:
+        members = tuple(row for row in rows if row.act is act)
+        if members:
+            heading, meaning = HEADINGS[act]
+            sections.append(Section(act=act, heading=heading, meaning=meaning, rows=members))
+    return tuple(sections)

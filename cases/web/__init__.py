@@ -1,0 +1,1 @@
+"""The pages: views that load, call one action or query, and answer."""

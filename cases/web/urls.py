@@ -1,0 +1,29 @@
+"""Addresses of the pages."""
+
+from django.urls import path
+
+from cases.web import preferences, session
+from cases.web.views import acts, case, decisions, demo, queue, styleguide
+
+urlpatterns = [
+    path("", queue.queue, name="queue"),
+    path("hint/", queue.hint, name="queue-hint"),
+    path("login/", session.sign_in, name="login"),
+    path("logout/", session.sign_out, name="logout"),
+    path("preferences/", preferences.choose, name="preferences"),
+    path("cases/<int:case_id>/", case.case, name="case"),
+    path("cases/<int:case_id>/hint/", case.hint, name="case-hint"),
+    path("cases/<int:case_id>/timeline/", case.timeline, name="timeline"),
+    path("cases/<int:case_id>/compare/", case.compare, name="compare"),
+    path("cases/<int:case_id>/draft/", case.keep, name="draft"),
+    path("cases/<int:case_id>/decide/", decisions.decide, name="decide"),
+    path("cases/<int:case_id>/take/", acts.take, name="take"),
+    path("cases/<int:case_id>/assign/", acts.assign, name="assign"),
+    path("cases/<int:case_id>/accept/", acts.accept, name="accept"),
+    path("cases/<int:case_id>/close/", acts.close, name="close"),
+    path("cases/<int:case_id>/plan/", acts.plan, name="plan"),
+    path("cases/<int:case_id>/refresh/", acts.refresh, name="refresh"),
+    path("demo/advance/", demo.advance, name="advance"),
+    path("demo/clock/", demo.strip, name="clock-strip"),
+    path("styleguide/", styleguide.styleguide, name="styleguide"),
+]

@@ -1,0 +1,1 @@
+"""Views: load, one call, answer."""

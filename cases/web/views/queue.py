@@ -1,0 +1,60 @@
+"""The queue and its hint."""
+
+from datetime import datetime
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from cases.queries.acts import View, usual_view
+from cases.queries.queue import changed_since, queue_of
+from cases.vocabulary.clocks import instant_from
+from cases.vocabulary.errors import InvalidInput
+from cases.web.navigation import TITLES
+from cases.web.request import DeskRequest, moment_of
+
+
+def _view_in(request: DeskRequest) -> View:
+    name = request.GET.get("view", "")
+    if not name:
+        return usual_view(request.user)
+    try:
+        return View(name)
+    except ValueError as error:
+        raise InvalidInput(f"There is no view of the queue called {name!r}.") from error
+
+
+def _cursor_in(request: DeskRequest) -> tuple[datetime, int] | None:
+    text = request.GET.get("after", "")
+    if not text:
+        return None
+    moment, _, case_id = text.partition(",")
+    if not case_id.isdecimal() or len(case_id) > len(str(2**62)):
+        raise InvalidInput("The address of this page is incomplete. Start at the queue again.")
+    return instant_from(moment), int(case_id)
+
+
+@require_GET
+def queue(request: DeskRequest) -> HttpResponse:
+    """What needs this person, why, and by when."""
+    found = queue_of(
+        view=_view_in(request),
+        person=request.user,
+        at=moment_of(request),
+        after=_cursor_in(request),
+    )
+    context = {"queue": found, "at": found.at, "title": TITLES[found.view]}
+    return render(request, "queue/queue.html", context)
+
+
+@require_GET
+def hint(request: DeskRequest) -> HttpResponse:
+    """How many cases changed since the page was made; the rows themselves stay where they are."""
+    since = instant_from(request.GET.get("since", ""))
+    context = {
+        "changed": changed_since(person=request.user, since=since),
+        "since": since,
+        "view": _view_in(request),
+        "at": moment_of(request),
+    }
+    return render(request, "queue/hint.html", context)
