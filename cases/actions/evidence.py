@@ -9,7 +9,7 @@ from cases.actions.releases import effects_in_force, plan_anew, release_in_force
 from cases.models import Case, CaseSource, Effect, Evidence, Observation, Proposal, SourceRecord
 from cases.queries.sheets import sheet_of
 from cases.vocabulary.actors import Actor
-from cases.vocabulary.clocks import iso, next_boundary
+from cases.vocabulary.clocks import next_boundary
 from cases.vocabulary.digest import digest_of
 from cases.vocabulary.facts import (
     FactChange,
@@ -229,4 +229,4 @@ def wake_for_review(change: Change, proposal: Proposal) -> None:
     """Wake at the next shift boundary, or already when the proposal's own time runs out."""
     boundary: datetime = change.case.refresh_due_at or change.at
     if proposal.valid_until is not None and proposal.valid_until < boundary:
-        change.due(proposal.valid_until, reason=f"Valid until {iso(proposal.valid_until)}.")
+        change.due(proposal.valid_until, reason="The proposal's own time is over.")

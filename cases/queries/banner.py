@@ -160,10 +160,16 @@ def banner_of(*, case: Case, table: FactTable, proposals: Sequence[Proposal]) ->
             stops="Nothing is sent again until it is known whether it happened.",
             next_step=f"It is looked up in the target by its reference. Owner: {_owner(case)}.",
         )
-    overtaken = [p for p in proposals if p.state in {Proposal.State.STALE, Proposal.State.EXPIRED}]
-    if not overtaken:
+    newest = max(proposals, key=lambda proposal: proposal.number, default=None)
+    overtaken = [
+        proposal
+        for proposal in proposals
+        if proposal.state in {Proposal.State.STALE, Proposal.State.EXPIRED}
+        and newest is not None
+        and proposal.number >= newest.number - 1  # older ones are history, not news
+    ]
+    if newest is None or not overtaken:
         return None
-    newest = max(proposals, key=lambda proposal: proposal.number)
     return _overtaken(case, overtaken[-1], newest)
 
 

@@ -43,6 +43,7 @@ def pass_time(night: Night, request: ClockRequest) -> None:
         report_progress(request=request, progress="02:40: an employee edits S-318.", done_at=None)
         try:
             night.world_moves()
+            night.hand_over()
         except SimulatorRefused as refusal:
             say(f"       The night went differently this time: {refusal}")
     night.set_clocks(request.until)

@@ -37,6 +37,7 @@ def play(house: House) -> list[Check]:
         house.stop("evening-worker", "beat")
         say("17:05  The worker stops. Nothing runs; the case, its owner and proposal 3 remain.")
         night.world_moves()
+        night.hand_over()
         second = house.start_worker("morning-worker")
         house.start_beat()
         night.wait_for_revision()

@@ -16,7 +16,7 @@ from tools.stories.record import instant, wait_until
 # isort: split
 from django.core.management import call_command
 
-from cases.actions import clock, closing, decisions, intake
+from cases.actions import clock, closing, decisions, intake, ownership
 from cases.clock import business_now
 from cases.models import AuditEvent, Case, Desk, Person, Proposal
 from cases.vocabulary.actors import SYSTEM
@@ -164,6 +164,16 @@ class Night:
         self.tell("02:40  J. Ortiz moves the delivery to 14:00 and assigns Oakline. Version 42.")
         self.set_clocks(MORNING)
         self.tell("08:00  Proposal 3's rate ended at midnight.")
+
+    def hand_over(self) -> None:
+        """08:00: the lead hands the case to the morning's operator."""
+        ownership.assign_case(
+            case_id=self.case_id,
+            to=self.person("marta"),
+            by=self.person("priya"),
+            at=business_now(),
+        )
+        self.tell("08:00  P. Raman hands the case to M. Ortega, who has the day shift.")
 
     def wait_for_revision(self) -> None:
         """The refresh at the shift boundary has made version 3 stale and version 4 ready."""
