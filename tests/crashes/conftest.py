@@ -1,7 +1,9 @@
 """Fixtures of crash tests: real worker processes on this test worker's own database and broker."""
 
 import os
+import sys
 from collections.abc import Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,9 @@ from pytest_django import Settings
 
 from tests.cases.builders import a_cast
 from tests.crashes.night_desk import NightDesk
+from tests.crashes.nursery import Nursery, connect
 from tests.simulator import Simulator
+from tools.ports import free_port
 from tools.processes import ProcessGroup
 from tools.stories.house import House
 
@@ -53,12 +57,43 @@ def beat(
         yield
 
 
+@pytest.fixture(scope="session")
+def nursery_port(
+    django_db_setup: None, simulator: Simulator, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[int]:
+    """Where this test process's nursery listens: workers for its own database and broker."""
+    port = free_port()
+    with ProcessGroup(purpose="test", logs=tmp_path_factory.mktemp("nursery")) as processes:
+        processes.start(
+            "nursery",
+            argv=[sys.executable, "-m", "tests.crashes.nursery_process", str(port)],
+            env={**worker_environment(simulator), "DJANGO_SETTINGS_MODULE": "cases.settings"},
+        )
+        yield port
+
+
+@pytest.fixture(scope="session")
+def nursery_connection(nursery_port: int) -> Iterator[Connection]:
+    """The one connection to it."""
+    with connect(nursery_port) as connection:
+        yield connection
+
+
+@pytest.fixture
+def nursery(nursery_connection: Connection, tmp_path: Path) -> Iterator[Nursery]:
+    """The workers of one test; all of them are dead when it ends."""
+    workers = Nursery(connection=nursery_connection, logs=tmp_path)
+    yield workers
+    workers.kill_all()
+
+
 @pytest.fixture
 def night(
     transactional_db: None,
     settings: Settings,
     simulator: Simulator,
     beat: None,
+    nursery: Nursery,
     tmp_path: Path,
 ) -> Iterator[NightDesk]:
     """The desk at 17:00 with S-318 open and a beat; no worker yet. Workers end with the test."""
@@ -68,6 +103,7 @@ def night(
     with ProcessGroup(purpose="test", logs=tmp_path / "log") as processes:
         desk = NightDesk(
             house=House(processes=processes, environment=worker_environment(simulator)),
+            nursery=nursery,
             control=simulator.control,
             cast=a_cast(),
             planner_log=tmp_path / "plans",

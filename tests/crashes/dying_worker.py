@@ -1,14 +1,15 @@
 """A worker that ends with SIGKILL, or lets someone else act, at a named point.
 
-Started as `celery -A tests.crashes.dying_worker worker`: the product has no switches for tests.
-`POINT` names a method of the door to the record or of the source, with `before:` or `after:`, such
-as `after:TransportSource.perform`; `DEED` is what happens there: `die`, or `employee` (somebody
-edits the shipment in the transport system). `PLANNER_LOG` counts the planner's answers.
+Used by the nursery, in the worker's own process: the product has no switches for tests. In the
+worker's environment, `POINT` names a method of the door to the record or of the source, with
+`before:` or `after:`, such as `after:TransportSource.perform`; `DEED` is what happens there: `die`,
+or `employee` (somebody edits the shipment in the transport system). `PLANNER_LOG` counts the
+planner's answers.
 """
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -89,9 +90,12 @@ def count_plans(log: Path) -> None:
     setattr(RulePlanner, "plan", counted)  # noqa: B010 (a method is replaced on purpose)
 
 
-if log_path := os.environ.get("PLANNER_LOG"):
-    count_plans(Path(log_path))
-if point_name := os.environ.get("POINT"):
-    interrupt_at(point_name, DEEDS[os.environ.get("DEED", "die")])
+def arrange(environment: Mapping[str, str]) -> None:
+    """Let happen to this process what the environment says."""
+    if log_path := environment.get("PLANNER_LOG"):
+        count_plans(Path(log_path))
+    if point := environment.get("POINT"):
+        interrupt_at(point, DEEDS[environment.get("DEED", "die")])
 
-__all__ = ["app"]
+
+__all__ = ["app", "arrange"]

@@ -11,14 +11,14 @@ from cases.clock import business_now
 from cases.models import Case, Proposal, Run
 from cases.vocabulary.actors import SYSTEM
 from tests.cases.builders import Cast
+from tests.crashes.nursery import Nursery
 from tools.simulator_control import LedgerEntry, SimulatorControl
-from tools.stories.house import House
+from tools.stories.house import ALONE, House
 from tools.stories.record import wait_until
 from tools.stories.s318 import MORNING, NIGHT
 
 END_OF_SHIFT = datetime(2026, 11, 23, 23, 0, tzinfo=UTC)
 LEASE_IS_OVER = timedelta(seconds=61)
-DYING = "tests.crashes.dying_worker"
 
 
 @dataclass(kw_only=True)
@@ -26,6 +26,7 @@ class NightDesk:
     """The desk at 17:00 with one open case, and everything that may happen to it."""
 
     house: House
+    nursery: Nursery
     control: SimulatorControl
     cast: Cast
     planner_log: Path
@@ -89,12 +90,24 @@ class NightDesk:
 
     def start_worker(self, name: str = "worker", *, pool: str = "solo") -> int:
         """A worker whose plans are counted; one process, unless `pool` says prefork."""
-        return self.house.start_worker(
+        return self._start(name, pool=pool, env={})
+
+    def start_dying_worker(self, point: str, *, deed: str = "die") -> None:
+        """A worker of a single process to which `deed` happens at `point`."""
+        self._start("dying", pool="solo", env={"POINT": point, "DEED": deed})
+
+    def _start(self, name: str, *, pool: str, env: dict[str, str]) -> int:
+        options = [f"--pool={pool}", "--concurrency=2", *ALONE, f"-n{name}@%h"]
+        return self.nursery.start(
             name,
-            app=DYING,
-            options=(f"--pool={pool}", "--concurrency=2"),
-            env={"PLANNER_LOG": str(self.planner_log)},
+            options=[*options, "--loglevel=WARNING"],
+            env={"PLANNER_LOG": str(self.planner_log), **env},
         )
+
+    def wait_for_death(self) -> None:
+        """The dying worker is gone, killed by signal 9."""
+        status = self.nursery.wait("dying", timeout=30)
+        assert status == 128 + 9, f"the worker ended with {status} instead of being killed"
 
     def wait_until_let_go(self) -> None:
         """No worker holds the case."""
@@ -102,20 +115,6 @@ class NightDesk:
             lambda: Run.objects.get(case_id=self.case_id).lease_until is None,
             "the worker let the case go",
         )
-
-    def start_dying_worker(self, point: str, *, deed: str = "die") -> None:
-        """A worker of a single process to which `deed` happens at `point`."""
-        self.house.start_worker(
-            "dying",
-            app=DYING,
-            options=("--pool=solo",),
-            env={"POINT": point, "DEED": deed, "PLANNER_LOG": str(self.planner_log)},
-        )
-
-    def wait_for_death(self) -> None:
-        """The dying worker is gone, killed by signal 9."""
-        status = self.house.wait("dying", timeout=30)
-        assert status == 128 + 9, f"the worker ended with {status} instead of being killed"
 
     def wait_for(self, holds: Callable[[], bool], what: str) -> None:
         """Wait for the record to show something."""

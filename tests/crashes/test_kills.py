@@ -21,7 +21,7 @@ def test_p04_killed_after_the_effect_and_before_it_is_recorded_leaves_one_effect
     """The booking exists at the carrier and nobody here knows: it is found, never repeated."""
     night.start_worker("first")
     night.wait_for_proposal(1)
-    night.house.stop("first")
+    night.nursery.stop("first")
     night.release(1)
     night.start_dying_worker("after:TransportSource.perform")
     night.wait_for_death()
@@ -87,7 +87,7 @@ def test_p02_killed_while_acting_leaves_one_effect_of_each_action(
     """Before, between and after: the attempt is on file before its call."""
     night.start_worker("first")
     night.wait_for_proposal(1)
-    night.house.stop("first")
+    night.nursery.stop("first")
     night.release(1)
     night.start_dying_worker(point)
     night.wait_for_death()
@@ -100,7 +100,7 @@ def test_p14_an_employee_who_is_faster_by_a_moment_is_not_overwritten(night: Nig
     """Between our last look and our call the shipment changes: If-Match refuses the booking."""
     night.start_worker("first")
     night.wait_for_proposal(1)
-    night.house.stop("first")
+    night.nursery.stop("first")
     night.release(1)
     night.start_dying_worker("before:TransportSource.perform", deed="employee")
     night.wait_for_proposal(2)
