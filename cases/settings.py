@@ -10,6 +10,10 @@ from psycopg.conninfo import conninfo_to_dict
 ROOT = Path(__file__).resolve().parent.parent
 
 
+# A process that froze inside a transaction must not keep a case locked for ever.
+PATIENCE = "-c idle_in_transaction_session_timeout=20s -c lock_timeout=5s"
+
+
 def _database(address: str) -> dict[str, Any]:
     """Django's form of a connection address; what it has no name for (sslmode, …) is handed on."""
     parts: dict[str, Any] = conninfo_to_dict(address)
@@ -20,7 +24,7 @@ def _database(address: str) -> dict[str, Any]:
         "PASSWORD": parts.pop("password", ""),
         "HOST": parts.pop("host", ""),
         "PORT": str(parts.pop("port", "")),
-        "OPTIONS": parts,
+        "OPTIONS": {"options": PATIENCE, **parts},
         "CONN_HEALTH_CHECKS": True,
     }
 

@@ -7,19 +7,23 @@ without an audit event, unless the action said that nothing was to be done.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import OperationalError, transaction
+from psycopg.errors import LockNotAvailable
 
 from cases import audit
 from cases.clock import business_now
 from cases.models import Case, Person, Run
 from cases.vocabulary.actors import Actor, ActorKind
 from cases.vocabulary.clocks import iso
-from cases.vocabulary.errors import LeaseLost
+from cases.vocabulary.errors import Conflict, LeaseLost, Refused, WatchbillError
 from cases.vocabulary.stages import Stage, check_transition
 from cases.vocabulary.work import Grant
+
+FIRST_RETRY = timedelta(seconds=30)
+LONGEST_RETRY = timedelta(minutes=10)
 
 
 class UnauditedChange(RuntimeError):
@@ -68,20 +72,26 @@ class Change:
         check_transition(present=case.current_stage, following=stage)
         before, case.stage = case.stage, stage.value
         case.stage_since, case.stage_reason = self.at, reason
-        case.blocked_reason, case.blocked_since, case.next_try_at = "", None, None
+        case.blocked_reason, case.blocked_from = "", ""
+        case.blocked_since, case.next_try_at = None, None
         self.record("stage_entered", stage=stage.value, before=before, reason=reason)
 
-    def block(self, *, reason: str, next_try_at: datetime) -> None:
-        """Block with a reason and the next try; a case without an owner goes to the desk's lead."""
+    def block(self, *, reason: str) -> None:
+        """Block with a reason; tries are spaced out from 30 s to 10 min.
+
+        A case without an owner goes to the desk's lead.
+        """
         case = self.case
         first = case.current_stage is not Stage.BLOCKED
         if first:
             check_transition(present=case.current_stage, following=Stage.BLOCKED)
-            case.blocked_since, case.stage_since = self.at, self.at
+            case.blocked_from, case.blocked_since = case.stage, self.at
+            case.stage_since = self.at
             case.stage, case.blocked_tries = Stage.BLOCKED.value, 0
-        case.blocked_reason = case.stage_reason = reason
+        case.blocked_reason = reason
+        delay = min(FIRST_RETRY * (1 << min(case.blocked_tries, 8)), LONGEST_RETRY)
         case.blocked_tries += 1
-        case.next_try_at = next_try_at
+        case.next_try_at = next_try_at = self.at + delay
         if case.owner is None:
             case.owner = case.desk.lead
             self.record("owner_changed", to=str(case.owner), before="", reason="Blocked, no owner.")
@@ -102,23 +112,79 @@ class Change:
 
 @contextmanager
 def changing(*, case_id: int, by: Actor, at: datetime, request_id: str = "") -> Iterator[Change]:
-    """Change a case for a person or the system; rolls back on any error."""
-    with transaction.atomic():
+    """Change an open case for a person or the system; rolls back on any error.
+
+    The business time counts from when the case was locked, so a wait for the lock cannot make a
+    decision look earlier than it was. Raises `Conflict` for a closed case, and for one that someone
+    else keeps locked.
+    """
+    with busy_is_a_conflict(), transaction.atomic():
         case = Case.objects.locked(case_id)
         run = Run.objects.select_for_update().get(case=case)
-        change = Change(case=case, run=run, by=by, at=at, request_id=request_id)
-        yield from _carried_out(change)
+        check_open(case)
+        moment = max(at, business_now())
+        yield from _carried_out(Change(case=case, run=run, by=by, at=moment, request_id=request_id))
 
 
 @contextmanager
 def working(*, grant: Grant, by: Actor) -> Iterator[Change]:
-    """Change a case for the agent that holds `grant`; raises `LeaseLost` for any other."""
-    with transaction.atomic():
+    """Change an open case for the agent that holds `grant`; raises `LeaseLost` for any other."""
+    with busy_is_a_conflict(), transaction.atomic():
         case = Case.objects.locked(grant.case_id)
         run = Run.objects.select_for_update().get(case=case)
         at = business_now()
         check_grant(run=run, grant=grant, at=at)
+        check_open(case)
         yield from _carried_out(Change(case=case, run=run, by=by, at=at))
+
+
+@contextmanager
+def by_person(
+    *, case_id: int, by: Person, at: datetime, act: str, request_id: str = ""
+) -> Iterator[Change]:
+    """Like `changing`, for something a person does: a refusal is kept in the audit too."""
+    actor = actor_for(by)
+    try:
+        with changing(case_id=case_id, by=actor, at=at, request_id=request_id) as change:
+            yield change
+    except (Refused, Conflict) as error:
+        keep_refusal(case_id=case_id, by=actor, at=at, event="act_refused", act=act, error=error)
+        raise
+
+
+def keep_refusal(
+    *, case_id: int, by: Actor, at: datetime, event: str, error: WatchbillError, **data: Any
+) -> None:
+    """Keep a refusal in the case's audit; the case itself stays as it is, version included."""
+    with transaction.atomic():
+        audit.append(
+            case=Case.objects.locked(case_id),
+            by=by,
+            at=at,
+            event=event,
+            data={
+                "reason": str(error),
+                "reason_code": getattr(error, "reason_code", error.code),
+                **data,
+            },
+        )
+
+
+@contextmanager
+def busy_is_a_conflict() -> Iterator[None]:
+    """Say in words that a row stayed locked; the database gives up after `lock_timeout`."""
+    try:
+        yield
+    except OperationalError as error:
+        if not isinstance(error.__cause__, LockNotAvailable):
+            raise
+        raise Conflict("Someone else is changing this case right now. Try again.") from error
+
+
+def check_open(case: Case) -> None:
+    """Raise `Conflict` when the case is closed: nothing about it changes any more."""
+    if case.current_stage is Stage.CLOSED:
+        raise Conflict(f"{case.closed_by} closed this case; nothing about it changes any more.")
 
 
 def check_grant(*, run: Run, grant: Grant, at: datetime) -> None:

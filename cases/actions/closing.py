@@ -3,30 +3,53 @@
 from datetime import datetime
 
 from cases import policies
-from cases.actions.change import Change, actor_for, changing
-from cases.actions.releases import release_in_force
-from cases.models import Person, Proposal
+from cases.actions.change import Change, by_person
+from cases.actions.evidence import open_goals
+from cases.actions.releases import release_in_force, withdraw
+from cases.models import Case, Effect, Person, Proposal, ProposedAction
+from cases.queries.sheets import sheet_of
 from cases.vocabulary.errors import Conflict, InvalidInput
+from cases.vocabulary.playbooks import playbook_of
 from cases.vocabulary.stages import Stage
 
 LONGEST_REASON = 2000
 
 
+def _text(text: str) -> str:
+    said = text.strip()
+    if len(said) > LONGEST_REASON or "\x00" in said:
+        raise InvalidInput(f"A text is at most {LONGEST_REASON} characters of plain text.")
+    return said
+
+
 def _reason(text: str, *, missing: str) -> str:
-    reason = text.strip()
-    if not reason:
+    said = _text(text)
+    if not said:
         raise InvalidInput(missing)
-    if len(reason) > LONGEST_REASON or "\x00" in reason:
-        raise InvalidInput(f"A reason is at most {LONGEST_REASON} characters of plain text.")
-    return reason
+    return said
 
 
 def accept_outcome(*, case_id: int, by: Person, at: datetime, note: str = "") -> None:
     """The owner, or a lead, says that the job is done; the case closes."""
-    with changing(case_id=case_id, by=actor_for(by), at=at) as change:
+    said = _text(note)
+    with by_person(case_id=case_id, by=by, at=at, act="accept the outcome") as change:
         policies.check_may_accept(person=by, case=change.case)
-        change.record("outcome_accepted", reason=note.strip()[:LONGEST_REASON])
+        if undone := _goals_not_reached(change.case):
+            raise Conflict(
+                f"Still open: {', '.join(undone)}. Read the sources again, or close with a reason."
+            )
+        change.record("outcome_accepted", reason=said)
         _close(change, by, "The outcome was accepted.")
+
+
+def _goals_not_reached(case: Case) -> list[str]:
+    """Goals that neither the facts show nor an adopted effect of ours carried."""
+    playbook = playbook_of(case.kind)
+    adopted = ProposedAction.objects.filter(
+        planned_effect__decision__case=case, planned_effect__state=Effect.State.ADOPTED
+    )
+    carried = {playbook.goals[playbook.action(row.action).goal].label for row in adopted}
+    return [label for label in open_goals(case, sheet_of(case)) if label not in carried]
 
 
 def close_without_action(*, case_id: int, by: Person, at: datetime, reason: str) -> None:
@@ -35,15 +58,12 @@ def close_without_action(*, case_id: int, by: Person, at: datetime, reason: str)
     Raises `Conflict` while a release is in force: its effects must be settled first.
     """
     said = _reason(reason, missing="Say why nothing has to be done; the next shift reads it.")
-    policies.check_may_decide(person=by)
-    with changing(case_id=case_id, by=actor_for(by), at=at) as change:
+    with by_person(case_id=case_id, by=by, at=at, act="close the case") as change:
+        policies.check_may_decide(person=by)
         if release_in_force(change.case) is not None:
             raise Conflict("A release is in force. Wait until it is settled, then close.")
         for ready in change.case.proposals.filter(state=Proposal.State.READY):
-            ready.state, ready.state_since = Proposal.State.WITHDRAWN, at
-            ready.state_reason = f"{by} closed the case: {said}"
-            ready.save(update_fields=("state", "state_since", "state_reason"))
-            change.record("proposal_withdrawn", number=ready.number, reason=ready.state_reason)
+            withdraw(change, proposal=ready, reason=f"{by} closed the case: {said}")
         _close(change, by, said)
 
 
@@ -56,25 +76,23 @@ def _close(change: Change, by: Person, reason: str) -> None:
 
 
 def ask_for_plan(*, case_id: int, by: Person, at: datetime, reason: str) -> None:
-    """Send an escalated case back to the agent for a plan, with the reason."""
+    """Send a case that a person has back to the agent for a plan, with the reason."""
     said = _reason(reason, missing="Say what has changed, so that another plan makes sense.")
-    policies.check_may_decide(person=by)
-    with changing(case_id=case_id, by=actor_for(by), at=at) as change:
-        if change.case.current_stage is not Stage.ESCALATED:
-            raise Conflict("The case is not escalated, so a plan is already under way.")
+    with by_person(case_id=case_id, by=by, at=at, act="ask for a plan") as change:
+        policies.check_may_decide(person=by)
+        if change.case.current_stage not in {Stage.ESCALATED, Stage.WAITING_FOR_ACCEPTANCE}:
+            raise Conflict("A plan is already under way. Reload the case to see where it stands.")
         change.record("plan_requested", reason=said)
         change.enter(Stage.INVESTIGATING, reason=f"{by} asked for a plan: {said}")
-        change.due(at, reason="A person asked for a plan.")
+        change.due(change.at, reason="A person asked for a plan.")
 
 
 def refresh_now(*, case_id: int, by: Person, at: datetime) -> None:
     """Ask the agent to read the sources again now."""
-    policies.check_may_decide(person=by)
-    with changing(case_id=case_id, by=actor_for(by), at=at) as change:
-        if change.case.current_stage is Stage.CLOSED:
-            raise Conflict("The case is closed; nothing about it is read any more.")
+    with by_person(case_id=case_id, by=by, at=at, act="read the sources again") as change:
+        policies.check_may_decide(person=by)
         change.record("refresh_requested", reason="A person asked to read the sources again.")
-        change.case.refresh_due_at = at
+        change.case.refresh_due_at = change.at
         if change.case.current_stage is Stage.BLOCKED:
-            change.case.next_try_at = at
-        change.due(at, reason="A person asked to read the sources again.")
+            change.case.next_try_at = change.at
+        change.due(change.at, reason="A person asked to read the sources again.")

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.db import IntegrityError
+
 from cases import policies
-from cases.actions.change import Change, actor_for, changing
+from cases.actions.change import Change, actor_for, changing, keep_refusal
 from cases.actions.evidence import material_changes, set_next_refresh
 from cases.models import Decision, Effect, Person, Proposal
 from cases.queries.sheets import sheet_of
 from cases.vocabulary.errors import (
+    Conflict,
     DecisionRefused,
     InvalidInput,
     NotFound,
@@ -84,9 +87,23 @@ def _decide(
             proposal = _answered_proposal(change, answer)
             _check(change, kind, answer, proposal, by)
             return _count(change, kind, answer, proposal, by)
-    except (DecisionRefused, Refused) as error:
-        _keep_refusal(error, kind, answer=answer, by=by, at=at, request_id=request_id)
+    except (Refused, Conflict) as error:
+        _keep_refusal(error, kind, answer=answer, by=by, at=at)
         raise
+    except IntegrityError as error:
+        refusal = _second_decision(error)
+        _keep_refusal(refusal, kind, answer=answer, by=by, at=at)
+        raise refusal from error
+
+
+def _second_decision(error: IntegrityError) -> DecisionRefused:
+    """What a constraint kept apart when two decisions came together after all."""
+    if "nonce" not in str(error) and "one_decision_per_proposal" not in str(error):
+        raise error
+    return DecisionRefused(
+        "This was decided a moment ago. Reload the case to see by whom.",
+        reason_code="already_decided",
+    )
 
 
 def _answered_proposal(change: Change, answer: Answer) -> Proposal:
@@ -224,21 +241,16 @@ def _sent_back(change: Change, decision: Decision) -> None:
 
 
 def _keep_refusal(
-    error: WatchbillError,
-    kind: Decision.Kind,
-    *,
-    answer: Answer,
-    by: Person,
-    at: datetime,
-    request_id: str,
+    error: WatchbillError, kind: Decision.Kind, *, answer: Answer, by: Person, at: datetime
 ) -> None:
-    with changing(case_id=answer.case_id, by=actor_for(by), at=at, request_id=request_id) as change:
-        change.record(
-            "decision_refused",
-            decision=kind.value,
-            number=answer.proposal_number,
-            digest=answer.digest[:64],
-            reason_code=getattr(error, "reason_code", error.code),
-            reason=str(error),
-            typed_reason=answer.reason[:LONGEST_REASON].replace("\x00", "�"),
-        )
+    keep_refusal(
+        case_id=answer.case_id,
+        by=actor_for(by),
+        at=at,
+        event="decision_refused",
+        error=error,
+        decision=kind.value,
+        number=answer.proposal_number,
+        digest=answer.digest[:64],
+        typed_reason=answer.reason[:LONGEST_REASON].replace("\x00", "\N{REPLACEMENT CHARACTER}"),
+    )

@@ -4,9 +4,16 @@ from datetime import timedelta
 
 from cases.actions.attempts import doubt_open_attempts, make_unknown, set_effect
 from cases.actions.change import Change, working
-from cases.actions.evidence import block_unread, set_next_refresh, unreadable
-from cases.actions.releases import effects_in_force, end_release, plan_anew, release_in_force
+from cases.actions.evidence import rest_until_boundary, set_next_refresh, untrusted
+from cases.actions.releases import (
+    effects_in_force,
+    end_release,
+    finish_release,
+    plan_anew,
+    release_in_force,
+)
 from cases.models import Attempt, Case, Decision, Effect
+from cases.policies import check_may_decide, reason_against
 from cases.queries.sheets import sheet_of
 from cases.queries.situation import effect_work
 from cases.vocabulary.actors import Actor
@@ -39,15 +46,18 @@ def clear_to_act(*, grant: Grant, by: Actor) -> bool:
             return False
         if effects_in_force(change.case).filter(state=Effect.State.WANTED).exists():
             return True
-        _nothing_outside(change, decision)
+        finish_release(change, decision=decision)
+        set_next_refresh(change)
         return False
 
 
 def _still_holds(change: Change, decision: Decision) -> bool:
     """Every rule that must hold right before acting, on the newest readings."""
-    failure = unreadable(change.case)
-    if failure is not None:
-        block_unread(change, failure)
+    if reason := untrusted(change.case):
+        change.block(reason=reason)
+        return False
+    if reason := reason_against(check_may_decide, person=decision.by):
+        hand_over(change, decision, f"{decision.by_name} may no longer release: {reason}")
         return False
     changes = changes_for_open_actions(
         case=change.case, decision=decision, sheet=sheet_of(change.case)
@@ -58,14 +68,6 @@ def _still_holds(change: Change, decision: Decision) -> bool:
         return False
     refreshed_at = change.case.refreshed_at
     return refreshed_at is not None and change.at - refreshed_at <= FACTS_ARE_FRESH_FOR
-
-
-def _nothing_outside(change: Change, decision: Decision) -> None:
-    """A release whose actions change nothing outside is carried out once the facts confirm it."""
-    end_release(change, decision=decision, reason="Carried out.")
-    change.enter(Stage.VERIFYING, reason="Nothing had to be sent.")
-    change.enter(Stage.WAITING_FOR_ACCEPTANCE, reason="Everything released is done.")
-    set_next_refresh(change)
 
 
 def changes_for_open_actions(
@@ -206,8 +208,8 @@ def _world_moved(change: Change, decision: Decision, detail: str) -> None:
     changes = changes_for_open_actions(
         case=change.case, decision=decision, sheet=sheet_of(change.case)
     )
-    plan_anew(change, proposal=decision.proposal, changes=changes, expired=False)
-    change.case.stage_reason = f"The target refused, since facts moved: {detail}"
+    said = f"The target refused, since facts moved: {detail}."
+    plan_anew(change, proposal=decision.proposal, changes=changes, expired=False, said=said)
 
 
 def hand_over(change: Change, decision: Decision, reason: str) -> None:
@@ -215,7 +217,7 @@ def hand_over(change: Change, decision: Decision, reason: str) -> None:
     end_release(change, decision=decision, reason=reason)
     change.record("case_escalated", reason=reason)
     change.enter(Stage.ESCALATED, reason=reason)
-    set_next_refresh(change)
+    rest_until_boundary(change)
 
 
 def back_off(*, grant: Grant, by: Actor, reason: str, delay: timedelta) -> None:

@@ -1,11 +1,11 @@
 """What was read of the outside, and what that means for the proposal that stands."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from cases.actions.attempts import doubt_open_attempts
 from cases.actions.change import Change, working
-from cases.actions.releases import effects_in_force, plan_anew, release_in_force
+from cases.actions.releases import effects_in_force, plan_anew, release_in_force, withdraw
 from cases.models import Case, CaseSource, Effect, Evidence, Observation, Proposal, SourceRecord
 from cases.queries.sheets import sheet_of
 from cases.vocabulary.actors import Actor
@@ -22,9 +22,6 @@ from cases.vocabulary.playbook import Playbook
 from cases.vocabulary.playbooks import playbook_of, type_of
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import Comparison, Grant, ReadOutcome, SourceReading
-
-FIRST_RETRY = timedelta(seconds=30)
-LONGEST_RETRY = timedelta(minutes=10)
 
 
 def record_readings(*, grant: Grant, by: Actor, readings: Sequence[SourceReading]) -> None:
@@ -84,9 +81,8 @@ def compare_with_now(*, grant: Grant, by: Actor) -> Comparison:
     """
     with working(grant=grant, by=by) as change:
         case = change.case
-        failure = unreadable(case)
-        if failure is not None:
-            block_unread(change, failure)
+        if reason := untrusted(case):
+            change.block(reason=reason)
             return Comparison.BLOCKED
         playbook = playbook_of(case.kind)
         sheet = sheet_of(case)
@@ -114,44 +110,52 @@ def _go_on_with_release(change: Change) -> Comparison:
     return Comparison.ACT
 
 
+PEOPLE_DECIDE = frozenset({Stage.ESCALATED, Stage.WAITING_FOR_ACCEPTANCE})
+
+
 def _without_proposal(change: Change) -> Comparison:
-    if change.case.current_stage in {Stage.ESCALATED, Stage.WAITING_FOR_ACCEPTANCE}:
+    """Nothing is proposed: plan, unless a person has the case and the facts leave it so."""
+    case = change.case
+    stage = Stage(case.blocked_from or case.stage)
+    undone = open_goals(case, sheet_of(case))
+    if stage is Stage.ESCALATED or (stage in PEOPLE_DECIDE and not undone):
         change.record("source_compared", reason="Read again; a person decides what happens next.")
+        change.enter(stage, reason=case.stage_reason)
         set_next_refresh(change)
         return Comparison.RETAIN
     change.enter(Stage.INVESTIGATING, reason="No proposal stands; a plan is prepared.")
-    change.record("planning_due", reason="No proposal stands.", round=change.case.planning_round)
+    change.record("planning_due", reason="No proposal stands.", round=case.planning_round)
     return Comparison.PLAN
 
 
+def open_goals(case: Case, sheet: FactSheet) -> list[str]:
+    """Labels of the case's goals that the facts do not show as achieved."""
+    playbook = playbook_of(case.kind)
+    goals = [playbook.goals[key] for key in type_of(kind=case.kind, code=case.case_type).goals]
+    return [goal.label for goal in goals if not goal.achieved(sheet)]
+
+
+def goal_credit(case: Case, sheet: FactSheet) -> str:
+    """Who achieved the goals, as the facts tell it."""
+    playbook = playbook_of(case.kind)
+    goals = [playbook.goals[key] for key in type_of(kind=case.kind, code=case.case_type).goals]
+    return "; ".join(goal.credit(sheet) for goal in goals)
+
+
 def _weigh(change: Change, playbook: Playbook, sheet: FactSheet, ready: Proposal) -> Comparison:
-    changes = material_changes(case=change.case, proposal=ready, sheet=sheet)
-    goals = type_of(kind=change.case.kind, code=change.case.case_type).goals
-    specs = [playbook.goals[key] for key in goals]
-    if all(goal.achieved(sheet) for goal in specs):
-        credit = "; ".join(goal.credit(sheet) for goal in specs)
-        _withdraw(change, ready, changes, credit)
+    if not open_goals(change.case, sheet):
+        reason = f"Nothing is left to do: {goal_credit(change.case, sheet)}."
+        withdraw(change, proposal=ready, reason=reason)
+        change.enter(Stage.WAITING_FOR_ACCEPTANCE, reason=reason)
+        set_next_refresh(change)
         return Comparison.CLEAR
+    changes = material_changes(case=change.case, proposal=ready, sheet=sheet)
     expired = ready.valid_until is not None and ready.valid_until <= change.at
     if changes or expired:
         plan_anew(change, proposal=ready, changes=changes, expired=expired)
         return Comparison.REPLACE
     _retain(change, ready, sheet)
     return Comparison.RETAIN
-
-
-def _withdraw(change: Change, ready: Proposal, changes: Sequence[FactChange], credit: str) -> None:
-    ready.state, ready.state_since = Proposal.State.WITHDRAWN, change.at
-    ready.state_reason = f"Nothing is left to do: {credit}."
-    ready.save(update_fields=("state", "state_since", "state_reason"))
-    change.record(
-        "proposal_withdrawn",
-        number=ready.number,
-        reason=ready.state_reason,
-        changes=[item.as_value() for item in changes],
-    )
-    change.enter(Stage.WAITING_FOR_ACCEPTANCE, reason=ready.state_reason)
-    set_next_refresh(change)
 
 
 def _retain(change: Change, ready: Proposal, sheet: FactSheet) -> None:
@@ -178,51 +182,51 @@ def material_changes(*, case: Case, proposal: Proposal, sheet: FactSheet) -> tup
     """Material facts of the proposal that differ now; a source that went back counts as changed."""
     playbook = playbook_of(case.kind)
     material = [material_fact_from(value) for value in proposal.facts]
-    changes = compare(specs=playbook.facts, material=material, sheet=sheet)
-    subject = sheet.reading(sheet.subject_type, sheet.subject_id)
-    if subject is not None and went_back(then=proposal.subject_version, now=subject.version):
-        changes += (
-            FactChange(
-                key="source_version",
-                label="Version of the source",
-                record_type=sheet.subject_type,
-                record_id=sheet.subject_id,
-                then=str(proposal.subject_version),
-                now=str(subject.version),
-                material=True,
-                why="The source went back to an older version, so nothing about it is certain.",
-            ),
-        )
-    return changes
+    return compare(specs=playbook.facts, material=material, sheet=sheet)
 
 
-def unreadable(case: Case) -> Observation | None:
-    """The failed reading of a record this case needs, if its newest attempt failed."""
-    for record in case.sources.select_related("last_attempt").order_by("id"):
-        attempt = record.last_attempt
+def untrusted(case: Case) -> str:
+    """Why the newest readings cannot be relied on, or an empty string.
+
+    A record that could not be read, or whose source went back to an older version than one already
+    seen (a restore, a stale replica): then nothing about it is certain.
+    """
+    records = case.sources.select_related("last_attempt", "latest").order_by("id")
+    for record in records:
+        name = f"{record.record_type.capitalize()} {record.record_id}"
+        attempt, latest = record.last_attempt, record.latest
         if attempt is not None and attempt.outcome == Observation.Outcome.FAILED:
-            return attempt
-    return None
+            return f"{name} cannot be read: {attempt.failure}."
+        if latest is not None and went_back(then=record.highest_version, now=latest.version):
+            return (
+                f"{name} went back to version {latest.version} after {record.highest_version}, "
+                "so nothing about it is certain. Look at the source."
+            )
+    return ""
 
 
-def block_unread(change: Change, failure: Observation) -> None:
-    """Block the case because a record cannot be read; tries are spaced out up to ten minutes."""
-    tries = change.case.blocked_tries if change.case.current_stage is Stage.BLOCKED else 0
-    record_type, record_id = failure.record.record_type, failure.record.record_id
-    delay = min(FIRST_RETRY * 2 ** min(tries, 8), LONGEST_RETRY)
-    change.block(
-        reason=f"{record_type.capitalize()} {record_id} cannot be read: {failure.failure}.",
-        next_try_at=change.at + delay,
-    )
+def set_next_refresh(change: Change) -> None:
+    """After a reading: due at the first shift boundary after it.
+
+    A boundary that passed, or a reading somebody asked for, while this one was being weighed stays
+    due at once.
+    """
+    case = change.case
+    read_at = case.refreshed_at or change.at
+    missed = case.refresh_due_at is not None and read_at < case.refresh_due_at <= change.at
+    if not missed:
+        case.refresh_due_at = _boundary_after(case, read_at)
+    change.due(case.refresh_due_at, reason="Shift handover: facts are read again.")
 
 
-def set_next_refresh(change: Change, *, since: datetime | None = None) -> None:
-    """The next reading is due at the first shift boundary after `since` (usually: after now)."""
-    desk = change.case.desk
-    change.case.refresh_due_at = next_boundary(
-        after=since or change.at, zone=desk.zone, starts=tuple(desk.shift_starts)
-    )
+def rest_until_boundary(change: Change) -> None:
+    """Without a fresh reading: due at the next shift boundary from now."""
+    change.case.refresh_due_at = _boundary_after(change.case, change.at)
     change.due(change.case.refresh_due_at, reason="Shift handover: facts are read again.")
+
+
+def _boundary_after(case: Case, moment: datetime) -> datetime:
+    return next_boundary(after=moment, zone=case.desk.zone, starts=tuple(case.desk.shift_starts))
 
 
 def wake_for_review(change: Change, proposal: Proposal) -> None:

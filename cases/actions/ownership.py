@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from cases import policies
-from cases.actions.change import actor_for, changing
+from cases.actions.change import by_person
 from cases.models import Person
 
 
@@ -14,9 +14,9 @@ def take_case(*, case_id: int, by: Person, at: datetime) -> None:
 
 def assign_case(*, case_id: int, to: Person, by: Person, at: datetime) -> None:
     """Make `to` the owner. Raises `Refused` when `to` may not own or `by` may not assign."""
-    policies.check_may_decide(person=by)
-    policies.check_may_own(person=to)
-    with changing(case_id=case_id, by=actor_for(by), at=at) as change:
+    with by_person(case_id=case_id, by=by, at=at, act=f"assign the case to {to}") as change:
+        policies.check_may_decide(person=by)
+        policies.check_may_own(person=to)
         before = change.case.owner
         if before == to:
             change.nothing_to_do()

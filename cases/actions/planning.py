@@ -4,8 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from cases.actions.attempts import doubt_open_attempts
 from cases.actions.change import Change, working
-from cases.actions.evidence import material_changes, set_next_refresh, wake_for_review
+from cases.actions.evidence import (
+    goal_credit,
+    material_changes,
+    open_goals,
+    set_next_refresh,
+    wake_for_review,
+)
+from cases.actions.releases import end_release, release_in_force, withdraw
 from cases.models import Case, Evidence, PlanRequest, Proposal, ProposedAction
 from cases.queries.sheets import sheet_of
 from cases.vocabulary.actors import Actor
@@ -22,7 +30,7 @@ from cases.vocabulary.playbook import (
     material_facts,
     plan_from,
 )
-from cases.vocabulary.playbooks import playbook_of, type_of
+from cases.vocabulary.playbooks import playbook_of
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import Grant, PlanQuestion, TurnedDown
 
@@ -153,15 +161,11 @@ def _use(change: Change, plan: Plan, sheet: FactSheet) -> None:
 
 def _nothing_left(change: Change, plan: Plan, sheet: FactSheet) -> None:
     """Believe 'nothing left to do' only when the goals show it; prose is never proof."""
-    playbook = playbook_of(change.case.kind)
-    goals = type_of(kind=change.case.kind, code=change.case.case_type).goals
-    open_goals = [
-        playbook.goals[key].label for key in goals if not playbook.goals[key].achieved(sheet)
-    ]
-    if open_goals:
-        _hand_to_person(change, f"No plan, although still open: {', '.join(open_goals)}.")
+    undone = open_goals(change.case, sheet)
+    if undone:
+        _hand_to_person(change, f"No plan, although still open: {', '.join(undone)}.")
         return
-    credit = "; ".join(playbook.goals[key].credit(sheet) for key in goals)
+    credit = goal_credit(change.case, sheet)
     change.enter(Stage.WAITING_FOR_ACCEPTANCE, reason=f"Nothing is left to do: {credit}.")
     set_next_refresh(change)
 
@@ -173,12 +177,20 @@ def _hand_to_person(change: Change, reason: str) -> None:
 
 
 def escalate(*, grant: Grant, by: Actor, reason: str) -> None:
-    """Hand the case to a person."""
+    """Hand the case to a person and end what stands, so that nothing is carried out unseen.
+
+    Nothing is due afterwards: the agent itself said that it cannot go on.
+    """
     with working(grant=grant, by=by) as change:
-        if change.case.current_stage is Stage.ESCALATED:
-            change.nothing_to_do()
-            return
-        _hand_to_person(change, reason)
+        doubt_open_attempts(change)
+        decision = release_in_force(change.case)
+        if decision is not None:
+            end_release(change, decision=decision, reason=f"Not carried out: {reason}")
+        for ready in change.case.proposals.filter(state=Proposal.State.READY):
+            withdraw(change, proposal=ready, reason=reason)
+        change.record("case_escalated", reason=reason)
+        change.enter(Stage.ESCALATED, reason=reason)
+        change.due(None, reason="")
 
 
 def _make_proposal(change: Change, plan: Plan, sheet: FactSheet) -> None:
@@ -211,8 +223,7 @@ def _make_proposal(change: Change, plan: Plan, sheet: FactSheet) -> None:
         actions=[planned.as_value() for planned in plan.actions],
     )
     change.enter(Stage.WAITING_FOR_REVIEW, reason=f"Proposal {proposal.number} is ready.")
-    subject = sheet.reading(sheet.subject_type, sheet.subject_id)
-    set_next_refresh(change, since=None if subject is None else subject.observed_at)
+    set_next_refresh(change)
     wake_for_review(change, proposal)
 
 

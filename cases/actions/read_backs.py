@@ -7,7 +7,7 @@ from typing import Any
 from cases.actions.change import Change, working
 from cases.actions.effects import hand_over
 from cases.actions.evidence import set_next_refresh
-from cases.actions.releases import effects_in_force, end_release, release_in_force
+from cases.actions.releases import effects_in_force, finish_release, release_in_force
 from cases.models import Attempt, Effect, ReadBack
 from cases.vocabulary.actors import Actor
 from cases.vocabulary.playbook import ActionSpec
@@ -17,7 +17,6 @@ from cases.vocabulary.work import Capabilities, Grant, TargetLook
 
 FIRST_LOOK_AGAIN = timedelta(seconds=1)
 LONGEST_BETWEEN_LOOKS = timedelta(minutes=5)
-UNREADABLE_RETRY = timedelta(seconds=30)
 
 
 def record_looks(
@@ -34,10 +33,7 @@ def record_looks(
             return
         unread = [look for look in looks if not look.readable]
         if unread:
-            change.block(
-                reason=f"The target cannot be read back: {unread[0].detail}.",
-                next_try_at=change.at + UNREADABLE_RETRY,
-            )
+            change.block(reason=f"The target cannot be read back: {unread[0].detail}.")
             return
         for look in looks:
             effect = effects_in_force(change.case).get(pk=look.effect_id)
@@ -109,12 +105,12 @@ def _settle_absent(change: Change, effect: Effect, capabilities: Capabilities) -
     """Not found: inside the consistency window that proves nothing; after it, nothing happened."""
     if effect.confirmed_at is not None:
         return f"{effect.reference} was there and is gone from the target."
-    attempt = effect.attempts.order_by("-number").first()
-    if attempt is None:
+    first, attempt = effect.attempts.first(), effect.attempts.last()
+    if first is None or attempt is None:
         return f"{effect.reference} was looked up without ever having been attempted."
     if change.at - (attempt.ended_at or attempt.started_at) < capabilities.consistency_window:
         return ""
-    key_age = change.at - attempt.started_at
+    key_age = change.at - first.started_at  # the target counts from the key's first use
     if capabilities.key_lifetime is None or key_age >= capabilities.key_lifetime:
         return (
             f"{effect.reference} is not in the target, and its key is no longer honoured: "
@@ -151,7 +147,5 @@ def _go_on(change: Change) -> None:
     decision = release_in_force(change.case)
     if decision is None:
         return
-    end_release(change, decision=decision, reason="Carried out.")
-    change.enter(Stage.VERIFYING, reason="Everything was read back.")
-    change.enter(Stage.WAITING_FOR_ACCEPTANCE, reason="Everything released is done.")
+    finish_release(change, decision=decision)
     set_next_refresh(change)

@@ -26,10 +26,25 @@ def effects_in_force(case: Case) -> QuerySet[Effect]:
     ).select_related("proposed_action")
 
 
+def withdraw(change: Change, *, proposal: Proposal, reason: str) -> None:
+    """A ready proposal is no longer needed."""
+    proposal.state, proposal.state_since = Proposal.State.WITHDRAWN, change.at
+    proposal.state_reason = reason
+    proposal.save(update_fields=("state", "state_since", "state_reason"))
+    change.record("proposal_withdrawn", number=proposal.number, reason=reason)
+
+
+def finish_release(change: Change, *, decision: Decision) -> None:
+    """Everything that was released has been done and taken up."""
+    decision.carried_out = True
+    end_release(change, decision=decision, reason="Carried out.")
+    change.enter(Stage.WAITING_FOR_ACCEPTANCE, reason="Everything released is done.")
+
+
 def end_release(change: Change, *, decision: Decision, reason: str) -> None:
     """End a release; effects that were never attempted are recorded as not carried out."""
     decision.ended_at, decision.ended_reason = change.at, reason[:200]
-    decision.save(update_fields=("ended_at", "ended_reason"))
+    decision.save(update_fields=("ended_at", "ended_reason", "carried_out"))
     decision.effects.filter(state=Effect.State.WANTED).update(
         state=Effect.State.NOT_NEEDED, state_since=change.at, state_reason=reason
     )
@@ -37,14 +52,24 @@ def end_release(change: Change, *, decision: Decision, reason: str) -> None:
 
 
 def plan_anew(
-    change: Change, *, proposal: Proposal, changes: Sequence[FactChange], expired: bool
+    change: Change,
+    *,
+    proposal: Proposal,
+    changes: Sequence[FactChange],
+    expired: bool,
+    said: str = "",
 ) -> None:
-    """Mark a proposal stale or expired, end its release if any, and make a new plan due."""
+    """Mark a proposal stale or expired, end its release if any, and make a new plan due.
+
+    `said` explains it when the target refused before any change was read.
+    """
     ran_out = expired or any(item.ran_out for item in changes)
     only_expired = ran_out and all(item.ran_out for item in changes)
     proposal.state = Proposal.State.EXPIRED if only_expired else Proposal.State.STALE
     named = ", ".join(item.label.lower() for item in changes)
-    reason = "Its time ran out." if only_expired else f"Changed since it was made: {named}."
+    reason = f"Changed since it was made: {named}." if changes else said
+    if only_expired:
+        reason = "Its time ran out."
     proposal.state_since, proposal.state_reason = change.at, reason
     proposal.save(update_fields=("state", "state_since", "state_reason"))
     change.record(

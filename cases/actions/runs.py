@@ -5,18 +5,19 @@ from datetime import timedelta
 
 from django.db import connection, transaction
 
-from cases.actions.change import check_grant
+from cases.actions.change import check_grant, working
 from cases.clock import business_now
 from cases.models import Case, Run
 from cases.vocabulary.actors import Actor, ActorKind
 from cases.vocabulary.stages import Stage
-from cases.vocabulary.work import Grant
+from cases.vocabulary.work import DueCase, Grant
 
 NUDGE_AGAIN_AFTER = timedelta(seconds=3)
 
 DUE = """
-UPDATE cases_run SET nudged_at = clock_timestamp()
-WHERE case_id IN (
+UPDATE cases_run run SET nudged_at = clock_timestamp()
+FROM cases_case
+WHERE cases_case.id = run.case_id AND run.case_id IN (
     SELECT case_id FROM cases_run
     WHERE due_at <= business_now()
       AND (lease_until IS NULL OR lease_until <= business_now())
@@ -25,7 +26,7 @@ WHERE case_id IN (
     LIMIT %s
     FOR UPDATE SKIP LOCKED
 )
-RETURNING case_id
+RETURNING run.case_id, cases_case.stage
 """
 
 CLAIM = """
@@ -52,11 +53,11 @@ def agent_actor(*, name: str, version: str) -> Actor:
     return Actor(kind=ActorKind.AGENT, name=f"{name}@{version}", identity=name)
 
 
-def nudge_due(*, limit: int) -> Sequence[int]:
-    """Case ids whose work is due and free, longest waiting first; each at most every 3 s."""
+def nudge_due(*, limit: int) -> Sequence[DueCase]:
+    """Cases whose work is due and free, longest waiting first; each at most every 3 s."""
     with connection.cursor() as cursor:
         cursor.execute(DUE, [NUDGE_AGAIN_AFTER.total_seconds(), limit])
-        return [row[0] for row in cursor.fetchall()]
+        return [DueCase(case_id=row[0], stage=Stage(row[1])) for row in cursor.fetchall()]
 
 
 def claim(*, case_id: int, agent: Actor, worker: str, lease: timedelta) -> Grant | None:
@@ -106,3 +107,12 @@ def let_go(*, grant: Grant) -> None:
         if case.current_stage is Stage.CLOSED:
             run.due_at, run.due_reason = None, ""
         run.save()
+
+
+def visit_failed(*, grant: Grant, by: Actor, reason: str) -> None:
+    """A visit ended in an error nobody foresaw: block the case, visibly, with spaced-out tries.
+
+    A closed case has nobody to tell; its run is put off. Harmless when the lease was lost.
+    """
+    with working(grant=grant, by=by) as change:
+        change.block(reason=f"The agent's visit failed: {reason[:300]}")

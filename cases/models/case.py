@@ -63,6 +63,7 @@ class Case(models.Model):
     refresh_due_at = models.DateTimeField(null=True)
     refreshed_at = models.DateTimeField(null=True)
     blocked_reason = models.TextField(blank=True, default="")
+    blocked_from = models.CharField(max_length=32, blank=True, default="")
     blocked_since = models.DateTimeField(null=True)
     blocked_tries = models.PositiveIntegerField(default=0)
     next_try_at = models.DateTimeField(null=True)
@@ -84,10 +85,12 @@ class Case(models.Model):
                 condition=(
                     Q(stage=Stage.BLOCKED.value)
                     & ~Q(blocked_reason="")
+                    & ~Q(blocked_from="")
                     & Q(blocked_since__isnull=False)
                     & Q(next_try_at__isnull=False)
                 )
-                | (~Q(stage=Stage.BLOCKED.value) & Q(blocked_reason="") & Q(blocked_since=None)),
+                | ~Q(stage=Stage.BLOCKED.value)
+                & Q(blocked_reason="", blocked_from="", blocked_since=None),
                 name="blocked_case_says_why_and_until_when",
             ),
             models.CheckConstraint(

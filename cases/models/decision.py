@@ -12,7 +12,8 @@ class Decision(models.Model):
     """A release, rejection or send-back by a named person, bound to version, digest and facts seen.
 
     A release stands until it is carried out, withdrawn, or found stale or expired right before
-    acting; `ended_at` and `ended_reason` then say which.
+    acting; `ended_at` and `ended_reason` then say which. `carried_out` is true only when everything
+    that was released has been done.
     """
 
     class Kind(models.TextChoices):
@@ -34,6 +35,7 @@ class Decision(models.Model):
     nonce = models.UUIDField(unique=True)
     valid_until = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
+    carried_out = models.BooleanField(default=False)
     ended_reason = models.CharField(max_length=200, blank=True, default="")
 
     class Meta:
@@ -50,6 +52,10 @@ class Decision(models.Model):
                 condition=Q(ended_at=None, ended_reason="")
                 | Q(ended_at__isnull=False) & ~Q(ended_reason=""),
                 name="ended_decision_says_why",
+            ),
+            models.CheckConstraint(
+                condition=Q(carried_out=False) | Q(kind="release", ended_at__isnull=False),
+                name="only_an_ended_release_was_carried_out",
             ),
             models.CheckConstraint(
                 condition=~Q(kind="release") | Q(valid_until__isnull=False),

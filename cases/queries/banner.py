@@ -6,6 +6,7 @@ from datetime import datetime
 
 from cases.models import Case, Decision, Effect, Proposal
 from cases.queries.facts_table import FactTable
+from cases.queries.fate import fate_of
 from cases.queries.sources import SourceState
 from cases.queries.values import counted
 from cases.vocabulary.stages import Stage
@@ -51,7 +52,7 @@ def axes_of(
     return (
         _facts_axis(table, at),
         _proposal_axis(case, proposals),
-        action_axis(case=case, effects=effects, release=release),
+        action_axis(effects=effects, release=release),
     )
 
 
@@ -117,27 +118,12 @@ def state_label(case: Case, state: str) -> str:
     return "On hold" if is_on_hold(case, state) else str(Proposal.State(state).label)
 
 
-def action_axis(*, case: Case, effects: Sequence[Effect], release: Decision | None) -> Axis:
-    """How far the newest release has come, by its least advanced effect."""
+def action_axis(*, effects: Sequence[Effect], release: Decision | None) -> Axis:
+    """How far the newest release has come."""
     if release is None:
         return Axis(name="Action", word="None attempted", tone="none")
-    order = (
-        (Effect.State.UNKNOWN, "Attempted, effect unknown", "unknown"),
-        (Effect.State.REFUSED, "Refused by the target", "blocked"),
-        (Effect.State.WANTED, "Released, not attempted yet", "waiting"),
-        (Effect.State.ANSWERED, "Answered, not read back", "waiting"),
-        (Effect.State.CONFIRMED, "Confirmed, not adopted yet", "ready"),
-        (Effect.State.ADOPTED, "Adopted", "done"),
-        (Effect.State.NOT_NEEDED, "Not carried out", "none"),
-    )
-    states = {effect.state: effect for effect in effects}
-    for state, word, tone in order:
-        if state in states:
-            confirmed = sum(1 for effect in effects if effect.confirmed_at is not None)
-            detail = f"{confirmed} of {counted(len(effects), 'effect')} confirmed"
-            at = states[state].state_since
-            return Axis(name="Action", word=word, tone=tone, at=at, detail=detail)
-    return Axis(name="Action", word="Nothing to send", tone="done", at=release.at)
+    fate = fate_of(release=release, effects=effects)
+    return Axis(name="Action", word=fate.word, tone=fate.tone, at=fate.at, detail=fate.detail)
 
 
 def banner_of(*, case: Case, table: FactTable, proposals: Sequence[Proposal]) -> Banner | None:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from cases.models import Case, Person, Role, Run
 from cases.queries.banner import Axis, Banner, axes_of, banner_of
+from cases.queries.catalogue import Undescribed, type_label, undescribed
 from cases.queries.controls import Controls, controls_for
 from cases.queries.facts_table import FactTable, facts_table
 from cases.queries.loading import Loaded, before, load_case, versions_to_compare
@@ -22,7 +23,6 @@ from cases.queries.sources import SourceState, sheet_from
 from cases.queries.timeline import Entry, latest_entries
 from cases.queries.values import zone_of_place
 from cases.vocabulary.playbook import Playbook
-from cases.vocabulary.playbooks import type_of
 from cases.vocabulary.stages import STAGES, Stage, Turn
 
 LATEST = 8
@@ -95,6 +95,7 @@ class CasePage:
     compared: tuple[int, int] | None
     panel: Panel
     controls: Controls
+    unknown: Undescribed
     candidates: tuple[Candidate, ...]
     next_work: str
     next_work_at: datetime | None
@@ -112,6 +113,7 @@ def case_page(*, case_id: int, person: Person, at: datetime, number: int | None 
     view = None
     if shown is not None:
         view = proposal_view(playbook=playbook, case=case, proposal=shown)
+    unknown = _unknown(case, view)
     run = Run.objects.filter(case=case).first()
     return CasePage(
         at=at,
@@ -125,7 +127,8 @@ def case_page(*, case_id: int, person: Person, at: datetime, number: int | None 
         newest=loaded.newest,
         compared=versions_to_compare(loaded.proposals, shown),
         panel=_panel(loaded, view),
-        controls=_controls(loaded, person, at),
+        controls=_controls(loaded, person, unknown, at),
+        unknown=unknown,
         candidates=_candidates(),
         next_work="" if run is None else run.due_reason,
         next_work_at=None if run is None else run.due_at,
@@ -158,13 +161,21 @@ def _axes(loaded: Loaded, table: FactTable, at: datetime) -> tuple[Axis, Axis, A
     )
 
 
-def _controls(loaded: Loaded, person: Person, at: datetime) -> Controls:
+def _unknown(case: Case, view: ProposalView | None) -> Undescribed:
+    if view is None:
+        return undescribed(kind=case.kind)
+    names = [action.name for action in view.actions]
+    return undescribed(kind=case.kind, number=view.number, names=names)
+
+
+def _controls(loaded: Loaded, person: Person, unknown: Undescribed, at: datetime) -> Controls:
     return controls_for(
         case=loaded.case,
         person=person,
         shown=loaded.shown,
         standing=loaded.standing,
         release_in_force=loaded.release is not None and loaded.release.ended_at is None,
+        unknown=unknown,
         at=at,
     )
 
@@ -179,7 +190,7 @@ def _head(case: Case, playbook: Playbook, sources: Sequence[SourceState]) -> Cas
         subject=case.subject,
         subject_label=playbook.subject_label,
         title=case.title,
-        type_label=type_of(kind=case.kind, code=case.case_type).label,
+        type_label=type_label(playbook, case.case_type),
         stage=case.stage,
         stage_label=rule.label,
         stage_meaning=rule.meaning,

@@ -7,6 +7,7 @@ from typing import Any
 
 from cases import policies
 from cases.models import Case, Decision, Person, Proposal
+from cases.queries.catalogue import Undescribed
 from cases.vocabulary.errors import Conflict
 from cases.vocabulary.stages import STAGES, Stage
 
@@ -38,23 +39,26 @@ def controls_for(
     shown: Proposal | None,
     standing: Decision | None,
     release_in_force: bool,
+    unknown: Undescribed,
     at: datetime,
 ) -> Controls:
-    """Ask every policy; no query."""
+    """Ask every policy; no query. What cannot be described is not decided on."""
     against = policies.reason_against
     may_decide = against(policies.check_may_decide, person=person)
     may_own = against(policies.check_may_own, person=person)
     is_owner = case.owner_id == person.pk
     return Controls(
-        release=_against_release(case, person, shown, standing, at),
-        refuse=_against_refusing(case, person, shown, standing),
+        release=unknown.kind
+        or unknown.actions
+        or _against_release(case, person, shown, standing, at),
+        refuse=unknown.kind or _against_refusing(case, person, shown, standing),
         take=may_own or ("You own this case." if is_owner else ""),
         assign=may_decide,
         accept=against(policies.check_may_accept, person=person, case=case),
         close=may_decide
         or against(check_may_close_here, case=case, release_in_force=release_in_force),
-        plan=may_decide,
-        refresh=may_decide or against(check_is_open, case=case),
+        plan=may_decide or unknown.kind,
+        refresh=may_decide or against(check_is_open, case=case) or unknown.kind,
         offers_acceptance=case.current_stage is Stage.WAITING_FOR_ACCEPTANCE,
         offers_planning=case.current_stage is Stage.ESCALATED,
         is_owner=is_owner,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cases.queries.values import plain_text
+from cases.queries.values import UNSAYABLE, plain_text
 from cases.vocabulary.digest import short_code
 from cases.vocabulary.stages import STAGES, Stage
 
@@ -18,7 +18,7 @@ def sentence_for(*, event: str, data: Data) -> str:
     if words is not None:
         try:
             return words(data)
-        except (KeyError, TypeError, ValueError):
+        except UNSAYABLE:
             pass
     name = event.replace("_", " ").capitalize()
     return _with_reason(name, data)
@@ -60,8 +60,9 @@ def _read(data: Data) -> str:
         return f"Read {data['record']}{at}: nothing changed."
     if before is None:
         return f"Read {data['record']}{at}."
-    was = "other facts under the same version" if before == version else f"before version {before}"
-    return f"Read {data['record']}{at}, {was}."
+    if before == version:
+        return f"Read {data['record']}{at}: facts changed though the version did not."
+    return f"Read {data['record']}{at}, before version {before}."
 
 
 def _proposed(data: Data) -> str:
@@ -108,7 +109,7 @@ def _attempt(data: Data) -> str:
 
 def _attempt_ended(data: Data) -> str:
     outcome = str(data.get("outcome", "ended")).replace("_", " ")
-    return _with_reason(f"Attempt ended: {outcome}", {"reason": data.get("detail") or ""})
+    return _with_reason(f"Attempt ended, {outcome}", data)
 
 
 def _read_back(data: Data) -> str:
@@ -116,7 +117,7 @@ def _read_back(data: Data) -> str:
         return _with_reason("The target was read back", data)
     found = "found" if data["found"] else "not found"
     fits = "" if not data["found"] else (", as released" if data.get("matches") else ", different")
-    return f"The target was read back: {found}{fits}."
+    return _with_reason(f"The target was read back, {found}{fits}", data)
 
 
 SENTENCES: dict[str, Callable[[Data], str]] = {

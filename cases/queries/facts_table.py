@@ -1,16 +1,24 @@
 """The table people decide by: each fact then, now, and why the difference matters."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from cases.models import Proposal
 from cases.queries.sources import SourceState
-from cases.queries.values import fact_text, mark_word
-from cases.vocabulary.facts import FactSheet, compare, material_fact_from
+from cases.queries.values import UNSAYABLE, fact_text, mark_word, plain_text
+from cases.vocabulary.facts import (
+    FactChange,
+    FactSheet,
+    MaterialFact,
+    change_of,
+    compare,
+    material_fact_from,
+)
 from cases.vocabulary.playbook import Playbook
 
+NOT_READ = "not read"
 DECIDED = frozenset({Proposal.State.RELEASED, Proposal.State.REJECTED, Proposal.State.SENT_BACK})
 
 
@@ -114,13 +122,26 @@ def _is_overtaken(proposal: Proposal) -> bool:
 
 def live_changes(playbook: Playbook, proposal: Proposal, sheet: FactSheet) -> list[dict[str, Any]]:
     """What the sources say now against the proposal's own facts, as plain mappings."""
+    order = list(playbook.facts)
     material = [
         material_fact_from(value) for value in proposal.facts if value["key"] in playbook.facts
     ]
     return [
         change.as_value()
-        for change in compare(specs=playbook.facts, material=material, sheet=sheet)
+        for fact in sorted(material, key=lambda fact: order.index(fact.key))
+        for change in _compared(playbook, fact, sheet)
     ]
+
+
+def _compared(playbook: Playbook, fact: MaterialFact, sheet: FactSheet) -> Sequence[FactChange]:
+    """How one fact differs; values that cannot be compared count as different."""
+    try:
+        return compare(specs=playbook.facts, material=[fact], sheet=sheet)
+    except UNSAYABLE:
+        reading = sheet.reading(fact.record_type, fact.record_id)
+        now = None if reading is None else reading.fields.get(fact.key)
+        spec = playbook.facts[fact.key]
+        return [change_of(spec, fact.record_id, fact.value, now, material=True)]
 
 
 def changed_rows(
@@ -153,38 +174,50 @@ def _same_rows(
     by_record: Mapping[tuple[str, str], SourceState],
 ) -> Iterable[FactRow]:
     for fact in shown.facts:
-        if (fact["key"], fact["record_id"]) in listed or fact["key"] not in playbook.facts:
+        key = fact["key"]
+        if (key, fact["record_id"]) in listed:
             continue
-        spec = playbook.facts[fact["key"]]
+        spec = playbook.facts.get(key)
         source = by_record.get((fact["record_type"], fact["record_id"]))
-        text = fact_text(playbook=playbook, key=spec.key, value=fact["value"])
+        text = fact_text(playbook=playbook, key=key, value=fact["value"])
         is_saved = source is not None and source.is_unreadable
-        yield FactRow(
-            key=spec.key,
-            label=spec.label,
+        row = FactRow(
+            key=key,
+            label=key if spec is None else spec.label,
             mark="",
             word="unverified" if is_saved else "unchanged",
             then=text,
             now=text,
-            why=spec.why,
+            why="" if spec is None else spec.why,
             source=source,
             is_saved=is_saved,
             actions=tuple(fact["positions"]),
         )
+        yield row if spec is not None else _as_stored(row, fact)
+
+
+def _as_stored(row: FactRow, fact: Mapping[str, Any]) -> FactRow:
+    """A fact the playbook no longer lists: both values stand as stored, and nothing compares them."""
+    now = NOT_READ if row.source is None else plain_text(row.source.fields.get(fact["key"]))
+    return replace(row, word="stored", now=now)
 
 
 def _first_rows(playbook: Playbook, sources: Sequence[SourceState]) -> Iterable[FactRow]:
+    order = list(playbook.facts)
     for source in sources:
-        for spec in playbook.facts.values():
-            if spec.record_type == source.record_type and spec.key in source.fields:
-                yield FactRow(
-                    key=spec.key,
-                    label=spec.label,
-                    mark="",
-                    word="read",
-                    then=None,
-                    now=fact_text(playbook=playbook, key=spec.key, value=source.fields[spec.key]),
-                    why=spec.why,
-                    source=source,
-                    is_saved=source.is_unreadable,
-                )
+        listed = sorted(
+            source.fields, key=lambda key: order.index(key) if key in order else len(order)
+        )
+        for key in listed:
+            spec = playbook.facts.get(key)
+            yield FactRow(
+                key=key,
+                label=key if spec is None else spec.label,
+                mark="",
+                word="stored" if spec is None else "read",
+                then=None,
+                now=fact_text(playbook=playbook, key=key, value=source.fields[key]),
+                why="" if spec is None else spec.why,
+                source=source,
+                is_saved=source.is_unreadable,
+            )

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cases.models import Case, Decision, Proposal
+from cases.queries.catalogue import playbook_for
 from cases.queries.sources import SourceState, sources_of
 from cases.vocabulary.errors import NotFound
 from cases.vocabulary.playbook import Playbook
-from cases.vocabulary.playbooks import playbook_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,14 +43,21 @@ def load_case(case_id: int, number: int | None) -> Loaded:
     """The case with version `number` shown, or the newest; raises `NotFound`. Five queries."""
     case = find_case(case_id)
     proposals = proposals_of(case)
+    sources = sources_of(case)
     return Loaded(
         case=case,
-        playbook=playbook_of(case.kind),
-        sources=sources_of(case),
+        playbook=stored_playbook(case, sources),
+        sources=sources,
         proposals=proposals,
         shown=choose(proposals, number),
         decisions=_decisions(case),
     )
+
+
+def stored_playbook(case: Case, sources: Sequence[SourceState]) -> Playbook:
+    """The case's playbook; for an unknown kind one that takes the first record as the subject."""
+    subject = sources[0].record_type if sources else "source"
+    return playbook_for(case.kind, subject_type=subject)
 
 
 def find_case(case_id: int) -> Case:

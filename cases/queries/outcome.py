@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cases.models import Attempt, Case, Decision, Effect
+from cases.queries.catalogue import action_spec
+from cases.queries.fate import fate_of
+from cases.queries.values import said
 from cases.vocabulary.playbook import ActionSpec, Playbook
 from cases.vocabulary.stages import Stage
 
@@ -38,7 +41,10 @@ class EffectLine:
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionView:
-    """A decision as it stands: who, when, why, and how it ended if it did."""
+    """A decision as it stands: who, when, why, and how it ended if it did.
+
+    `ended_word` says in one word how far an ended release came, `ended_reason` why it ended.
+    """
 
     number: int
     kind: str
@@ -48,6 +54,7 @@ class DecisionView:
     reason: str
     valid_until: datetime | None
     ended_at: datetime | None
+    ended_word: str
     ended_reason: str
     is_carried_out: bool
     effects: tuple[EffectLine, ...]
@@ -56,11 +63,12 @@ class DecisionView:
 
 def decision_view(*, playbook: Playbook, case: Case, decision: Decision) -> DecisionView:
     """The decision with its effects; two queries."""
-    effects = (
+    effects = list(
         decision.effects.select_related("proposed_action")
         .prefetch_related("attempts")
         .order_by("proposed_action__position")
     )
+    is_over = decision.ended_at is not None
     return DecisionView(
         number=decision.proposal.number,
         kind=decision.kind,
@@ -70,9 +78,9 @@ def decision_view(*, playbook: Playbook, case: Case, decision: Decision) -> Deci
         reason=decision.reason,
         valid_until=decision.valid_until,
         ended_at=decision.ended_at,
-        ended_reason=decision.ended_reason,
-        is_carried_out=decision.ended_at is not None
-        and all(effect.confirmed_at is not None for effect in effects),
+        ended_word=fate_of(release=decision, effects=effects).word if is_over else "",
+        ended_reason=decision.ended_reason.removeprefix("Not carried out: "),
+        is_carried_out=decision.carried_out,
         effects=tuple(effect_line(playbook, effect) for effect in effects),
         acceptance=acceptance_label(case),
     )
@@ -81,12 +89,12 @@ def decision_view(*, playbook: Playbook, case: Case, decision: Decision) -> Deci
 def effect_line(playbook: Playbook, effect: Effect) -> EffectLine:
     """One effect; its attempts and its action are loaded."""
     planned = effect.proposed_action
-    spec = playbook.action(planned.action)
+    spec = action_spec(playbook, planned.action)
     attempts = sorted(effect.attempts.all(), key=lambda attempt: attempt.number)
     target = f"{spec.target_record} {effect.target_record_id}" if effect.target_record_id else ""
     return EffectLine(
         position=planned.position,
-        describes=spec.describe(planned.parameters),
+        describes=said(lambda: spec.describe(planned.parameters), otherwise=spec.label),
         reference=effect.reference,
         target=target,
         labels=(

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from cases.models import Person, Role
+from cases.queries.values import UNSAYABLE
+from cases.vocabulary.clocks import zone_named
 from cases.vocabulary.errors import InvalidInput
 
 MAY = {
@@ -23,6 +25,22 @@ class PersonLine:
     may: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReadingZone:
+    """The IANA zone in which a person reads times: their own, or UTC when that one is unusable."""
+
+    name: str
+    is_their_own: bool
+
+
+def reading_zone(person: Person) -> ReadingZone:
+    """The zone for this person's times; never fails."""
+    try:
+        return ReadingZone(name=zone_named(person.zone).key, is_their_own=True)
+    except UNSAYABLE:
+        return ReadingZone(name="UTC", is_their_own=False)
+
+
 def everyone() -> tuple[PersonLine, ...]:
     """Active people, by name; only the demo's login page lists them."""
     return tuple(
@@ -40,8 +58,11 @@ def everyone() -> tuple[PersonLine, ...]:
 
 
 def person_by_id(person_id: int) -> Person:
-    """The person chosen in a form; raises `InvalidInput` for one who is not at this desk."""
-    person = Person.objects.filter(pk=person_id, is_active=True).first()
+    """The person chosen in a form; raises `InvalidInput` for an id that nobody has.
+
+    Whether that person may own a case is for the record to say, and to keep when it refuses.
+    """
+    person = Person.objects.filter(pk=person_id).first()
     if person is None:
         raise InvalidInput("Choose someone from the list.")
     return person

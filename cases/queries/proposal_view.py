@@ -6,9 +6,9 @@ from datetime import datetime
 
 from cases.models import Case, Evidence, Proposal, ProposedAction
 from cases.queries.banner import state_label
-from cases.queries.values import counted, parameters_text
+from cases.queries.catalogue import action_spec
+from cases.queries.values import counted, money_text, parameters_text, said
 from cases.vocabulary.digest import short_code
-from cases.vocabulary.money import Money
 from cases.vocabulary.playbook import ActionSpec, Playbook
 
 BUTTON_WORDS = {"message": ("send", "update"), "booking": ("book", "truck")}
@@ -116,13 +116,14 @@ def proposal_view(*, playbook: Playbook, case: Case, proposal: Proposal) -> Prop
 
 def action_view(playbook: Playbook, row: ProposedAction) -> ActionView:
     """A stored action in the words of the catalogue."""
-    spec = playbook.action(row.action)
+    spec = action_spec(playbook, row.action, parameters=row.parameters)
+    unsayable = f"{spec.label}: what is stored of it cannot be said in words"
     return ActionView(
         position=row.position,
         name=row.action,
         label=spec.label,
-        describes=spec.describe(row.parameters),
-        effect=spec.effect(row.parameters),
+        describes=said(lambda: spec.describe(row.parameters), otherwise=unsayable),
+        effect=said(lambda: spec.effect(row.parameters), otherwise=unsayable),
         undo_note=spec.undo_note,
         reversible=spec.reversible,
         changes_the_outside=spec.changes_the_outside,
@@ -136,7 +137,7 @@ def cost_text(proposal: Proposal) -> str:
     """What releasing spends: `USD 1,790.00`, or `nothing`."""
     if proposal.cost_minor is None:
         return "nothing"
-    return str(Money(amount_minor=proposal.cost_minor, currency=proposal.currency))
+    return money_text(minor=proposal.cost_minor, currency=proposal.currency)
 
 
 def version_links(
@@ -159,7 +160,7 @@ def few_words(*, playbook: Playbook, names: Iterable[str], cost: str) -> str:
     counts: dict[str, int] = {}
     specs: dict[str, ActionSpec] = {}
     for name in names:
-        spec = playbook.action(name)
+        spec = action_spec(playbook, name)
         if spec.target_record is not None:
             counts[spec.target_record] = counts.get(spec.target_record, 0) + 1
             specs[spec.target_record] = spec

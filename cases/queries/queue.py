@@ -15,12 +15,11 @@ from django.db.models.functions import Coalesce, Least, RowNumber
 from cases.models import Case, CaseSource, Person, Proposal, ProposedAction
 from cases.queries.acts import Act, View, condition_of, is_turn_of, open_with_act
 from cases.queries.banner import is_on_hold, state_label
+from cases.queries.catalogue import playbook_for, type_label
 from cases.queries.proposal_view import few_words
 from cases.queries.sources import SourceState, state_of
-from cases.queries.values import zone_of_place
-from cases.vocabulary.money import Money
+from cases.queries.values import money_text, zone_of_place
 from cases.vocabulary.playbook import Playbook
-from cases.vocabulary.playbooks import playbook_of, type_of
 from cases.vocabulary.stages import STAGES
 
 PAGE = 100
@@ -210,7 +209,7 @@ def _row(
     person: Person,
     at: datetime,
 ) -> QueueRow:
-    playbook, act = playbook_of(case.kind), Act(case.act)  # type: ignore[attr-defined]
+    playbook, act = playbook_for(case.kind), Act(case.act)  # type: ignore[attr-defined]
     subject = next((s for s in sources if s.record_type == playbook.subject_type), None)
     failed = [source.failed_at for source in sources if source.failed_at is not None]
     due, due_word = _deadline(case, act, versions)
@@ -218,7 +217,7 @@ def _row(
         case_id=case.pk,
         subject=case.subject,
         title=case.title,
-        type_label=type_of(kind=case.kind, code=case.case_type).label,
+        type_label=type_label(playbook, case.case_type),
         act=act,
         stage_label=STAGES[case.current_stage].label,
         reason=case.blocked_reason or case.stage_reason,
@@ -256,7 +255,7 @@ def _does(playbook: Playbook, versions: Sequence[Mapping[str, Any]]) -> str:
         return ""
     newest = versions[0]
     spent = newest["cost_minor"]
-    cost = "" if spent is None else str(Money(amount_minor=spent, currency=newest["currency"]))
+    cost = "" if spent is None else money_text(minor=spent, currency=newest["currency"])
     return few_words(playbook=playbook, names=newest["names"], cost=cost)
 
 

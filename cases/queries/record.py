@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from cases.models import Attempt, Case, Effect, Proposal
+from cases.models import Attempt, Case, Proposal
 from cases.queries.facts_table import live_changes
-from cases.queries.loading import find_case, proposals_of
+from cases.queries.loading import find_case, proposals_of, stored_playbook
 from cases.queries.sources import sheet_from, sources_of
-from cases.vocabulary.playbooks import playbook_of
 from cases.vocabulary.stages import Stage
 
 NEXT_STEPS = {
@@ -34,11 +33,12 @@ def record_of(case_id: int) -> dict[str, Any]:
     """The case's record: what was saved, what holds now, what changed, and the next step.
 
     `previous_proposal` is the newest version that no longer holds, or else the newest one;
-    `external_action_performed` says whether anything was sent outside for it. Raises `NotFound`.
+    `external_action_performed` says whether anything was sent outside for the case, whichever
+    version asked for it. Raises `NotFound`.
     """
     case = find_case(case_id)
-    playbook = playbook_of(case.kind)
     sources = sources_of(case)
+    playbook = stored_playbook(case, sources)
     sheet = sheet_from(case=case, subject_type=playbook.subject_type, sources=sources)
     proposals = proposals_of(case)
     previous = _previous(proposals)
@@ -58,7 +58,7 @@ def record_of(case_id: int) -> dict[str, Any]:
         "previous_proposal_status": previous.state if previous else None,
         "changes": [change["key"] for change in changes],
         "next_step": next_step(case, proposals),
-        "external_action_performed": previous is not None and was_sent(previous),
+        "external_action_performed": was_sent(case),
     }
 
 
@@ -77,11 +77,7 @@ def next_step(case: Case, proposals: list[Proposal]) -> str:
     return NEXT_STEPS[case.current_stage]
 
 
-def was_sent(proposal: Proposal) -> bool:
-    """Whether any attempt for this version may have reached a target; unknown counts as sent."""
-    return (
-        Attempt.objects.filter(effect__decision__proposal=proposal)
-        .exclude(outcome=Attempt.Outcome.NO_EFFECT)
-        .exclude(effect__state=Effect.State.NOT_NEEDED)
-        .exists()
-    )
+def was_sent(case: Case) -> bool:
+    """Whether any attempt for the case may have reached a target; unknown counts as sent."""
+    made = Attempt.objects.filter(effect__decision__case=case)
+    return made.exclude(outcome=Attempt.Outcome.NO_EFFECT).exists()

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from cases.queries.case_page import CasePage
+from cases.queries.catalogue import playbook_for
 from cases.queries.facts_table import FactRow, changed_rows
 from cases.vocabulary.errors import DecisionRefused, InvalidInput, WatchbillError
-from cases.vocabulary.playbooks import playbook_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ def refusal_of(*, page: CasePage, error: WatchbillError) -> Refusal:
     rows = page.facts.changed
     if error.changes:
         rows = tuple(
-            changed_rows(playbook=playbook_of(page.head.kind), changes=error.changes, by_record={})
+            changed_rows(playbook=playbook_for(page.head.kind), changes=error.changes, by_record={})
         )
     overtaken = error.reason_code in {"stale", "expired", "superseded", "withdrawn"}
     return Refusal(

@@ -7,9 +7,12 @@ from typing import Any
 from cases.vocabulary.clocks import zone_named
 from cases.vocabulary.errors import InvalidInput
 from cases.vocabulary.facts import FactKind, Value
-from cases.vocabulary.money import money_from
-from cases.vocabulary.playbook import ActionSpec, ParameterKind, Playbook
+from cases.vocabulary.money import Money, money_from
+from cases.vocabulary.playbook import ActionSpec, ParameterKind, ParameterSpec, Playbook
 from cases.vocabulary.wording import NONE, say, window_text
+
+UNSAYABLE = (InvalidInput, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""How saying a stored value can fail; whoever meets one of these shows the raw value instead."""
 
 MARK_WORDS = {"~": "changed", "−": "ended", "+": "new", "": "unchanged"}
 
@@ -37,24 +40,42 @@ def fact_text(*, playbook: Playbook, key: str, value: Value) -> str:
     spec = playbook.facts.get(key)
     if spec is None:
         return plain_text(value)
-    try:
-        return say(spec, value)
-    except (InvalidInput, KeyError, TypeError):
-        return plain_text(value)
+    return said(lambda: say(spec, value), otherwise=plain_text(value))
 
 
 def parameters_text(*, spec: ActionSpec, parameters: Mapping[str, Value]) -> list[tuple[str, str]]:
     """Label and exact value of every parameter, in the order of the catalogue."""
     words: dict[ParameterKind, Callable[[Value], str]] = {
-        ParameterKind.TEXT: str,
+        ParameterKind.TEXT: plain_text,
         ParameterKind.MONEY: lambda value: str(money_from(value)),
         ParameterKind.WINDOW: window_text,
     }
+
+    def text(parameter: ParameterSpec) -> str:
+        value = parameters[parameter.name]
+        return said(lambda: words[parameter.kind](value), otherwise=plain_text(value))
+
     return [
-        (parameter.label, words[parameter.kind](parameters[parameter.name]))
+        (parameter.label, text(parameter))
         for parameter in spec.parameters
         if parameter.name in parameters
     ]
+
+
+def said(phrase: Callable[[], str], *, otherwise: str) -> str:
+    """The phrase, or `otherwise` when what it is made of cannot be said."""
+    try:
+        return phrase()
+    except UNSAYABLE:
+        return otherwise
+
+
+def money_text(*, minor: int, currency: str) -> str:
+    """`USD 1,790.00`; an amount in a currency the desk does not know stays in minor units."""
+    return said(
+        lambda: str(Money(amount_minor=minor, currency=currency)),
+        otherwise=f"{currency} {minor} (minor units)",
+    )
 
 
 def zone_of_place(*, playbook: Playbook, fields: Mapping[str, Any], otherwise: str) -> str:

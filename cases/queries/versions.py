@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 
 from cases.models import Case, Proposal
+from cases.queries.catalogue import playbook_for
 from cases.queries.loading import choose, find_case, proposals_of
 from cases.queries.proposal_view import ProposalView, proposal_view
 from cases.queries.values import fact_text, mark_word
 from cases.vocabulary.errors import InvalidInput
 from cases.vocabulary.playbook import Playbook
-from cases.vocabulary.playbooks import playbook_of
 
 RESTS = {"": "unchanged", "~": "changed", "−": "not used", "+": "newly used"}
 
@@ -60,7 +60,7 @@ def compare_versions(*, case_id: int, older: int, newer: int) -> Comparison:
     if older == newer:
         raise InvalidInput("Choose two different versions to compare.")
     case = find_case(case_id)
-    playbook = playbook_of(case.kind)
+    playbook = playbook_for(case.kind)
     proposals = proposals_of(case)
     first, second = choose(proposals, min(older, newer)), choose(proposals, max(older, newer))
     if first is None or second is None:

@@ -6,6 +6,10 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from cases.vocabulary.errors import InvalidInput
 
+# Systems fill empty fields with their smallest and largest dates (years 1 and 9999).
+BELIEVABLE_YEARS = range(1900, 9000)
+ONE_MINUTE = timedelta(minutes=1)
+
 
 @cache
 def _known_zones() -> frozenset[str]:
@@ -30,6 +34,8 @@ def instant_from(text: str) -> datetime:
         raise InvalidInput(f"{text!r} is not an ISO 8601 time.") from error
     if moment.tzinfo is None:
         raise InvalidInput(f"{text!r} has no zone; a time without a zone cannot be compared.")
+    if moment.year not in BELIEVABLE_YEARS:
+        raise InvalidInput(f"{text!r} is not a time that business is done at.")
     return moment.astimezone(UTC)
 
 
@@ -57,8 +63,19 @@ def next_boundary(*, after: datetime, zone: str, starts: tuple[time, ...]) -> da
     desk_zone = zone_named(zone)
     first_day = after.astimezone(desk_zone).date() - timedelta(days=1)
     candidates = [
-        datetime.combine(first_day + timedelta(days=day), start, tzinfo=desk_zone).astimezone(UTC)
+        _starts_at(datetime.combine(first_day + timedelta(days=day), start), desk_zone)
         for day in range(4)
         for start in starts
     ]
     return min(candidate for candidate in candidates if candidate > after)
+
+
+def _starts_at(wall: datetime, zone: ZoneInfo) -> datetime:
+    """The first instant at which clocks in `zone` show `wall` or, where they skip it, later."""
+    usual = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    if usual.astimezone(zone).replace(tzinfo=None) == wall:
+        return usual
+    instant = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)
+    while instant.astimezone(zone).replace(tzinfo=None) < wall:
+        instant += ONE_MINUTE
+    return instant

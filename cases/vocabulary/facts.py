@@ -20,6 +20,9 @@ type Value = Any
 """A plain JSON value in the form its kind prescribes, or None when the source has none."""
 
 
+HEAVIEST_KILOGRAMS = Decimal(10) ** 9
+
+
 class FactKind(StrEnum):
     """The form of a fact's value."""
 
@@ -178,9 +181,12 @@ def material_fact_from(value: Mapping[str, Any]) -> MaterialFact:
 
 def _weight(value: Value) -> Decimal:
     try:
-        return Decimal(str(value))
+        weight = Decimal(str(value))
     except InvalidOperation as error:
         raise InvalidInput(f"{value!r} is not a weight in kilograms.") from error
+    if not weight.is_finite() or abs(weight) > HEAVIEST_KILOGRAMS:
+        raise InvalidInput(f"{value!r} is not a believable weight in kilograms.")
+    return weight
 
 
 def _near(then: str, now: str, minutes: int) -> bool:
@@ -200,7 +206,7 @@ def same(spec: FactSpec, then: Value, now: Value) -> bool:
             return money_from(then) == money_from(now)
         case FactKind.WEIGHT:
             before, after = _weight(then), _weight(now)
-            return abs(after - before) * 100 <= before * spec.tolerance_percent
+            return abs(after - before) * 100 <= abs(before) * spec.tolerance_percent
         case FactKind.WINDOW:
             return all(
                 _near(then[end], now[end], spec.tolerance_minutes) for end in ("start", "end")

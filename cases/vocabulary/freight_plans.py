@@ -10,12 +10,16 @@ from cases.vocabulary.playbook import CaseType, Plan, PlanKind, PlannedAction
 from cases.vocabulary.wording import window_text
 
 BOOKING_MARGIN = timedelta(seconds=60)
+# A desk ranks rates in one currency; a default, until desks set their own.
+DESK_CURRENCY = "USD"
 
 
 def promise_about(*, window: Value, scac: str) -> str:
-    """What a customer message promises, as one comparable phrase: start and carrier."""
-    start = instant_from(window["start"]).astimezone(zone_named(window["zone"]))
-    return f"delivery {start:%Y-%m-%d %H:%M %Z} by {scac}"
+    """What a customer message promises, as one comparable phrase: the whole window and carrier."""
+    zone = zone_named(window["zone"])
+    start = instant_from(window["start"]).astimezone(zone)
+    end = instant_from(window["end"]).astimezone(zone)
+    return f"delivery {start:%Y-%m-%d %H:%M %Z} to {end:%Y-%m-%d %H:%M %Z} by {scac}"
 
 
 def customer_was_told(sheet: FactSheet) -> bool:
@@ -51,8 +55,28 @@ def _customer_update(
 
 
 def _is_bookable(quote: Reading, now: datetime) -> bool:
-    expiry = quote.fields["rate_expiry"]
-    return expiry["state"] == "open" and instant_from(expiry["expires_at"]) > now + BOOKING_MARGIN
+    """Open long enough, with a carrier, and at a real price in the desk's own currency."""
+    expiry, amount = quote.fields["rate_expiry"], quote.fields["rate_amount"]
+    return (
+        expiry["state"] == "open"
+        and instant_from(expiry["expires_at"]) > now + BOOKING_MARGIN
+        and amount["currency"] == DESK_CURRENCY
+        and amount["amount_minor"] > 0
+        and bool(quote.fields["rate_carrier"]["code"].strip())
+    )
+
+
+def _left_out(sheet: FactSheet) -> str:
+    """Open rates in other currencies, which cannot be ranked beside the desk's own."""
+    foreign = [
+        quote.record_id
+        for quote in sheet.of_type("quote")
+        if quote.fields["rate_expiry"]["state"] == "open"
+        and quote.fields["rate_amount"]["currency"] != DESK_CURRENCY
+    ]
+    if not foreign:
+        return ""
+    return f" Not ranked, since not in {DESK_CURRENCY}: {', '.join(foreign)}."
 
 
 def _booking_plan(sheet: FactSheet, quote: Reading) -> Plan:
@@ -75,7 +99,7 @@ def _booking_plan(sheet: FactSheet, quote: Reading) -> Plan:
         kind=PlanKind.PROPOSE,
         summary=(
             f"{shipment} has no carrier. {carrier['name']} offers {money_from(amount)}; "
-            "the customer is told once the truck is booked."
+            f"the customer is told once the truck is booked.{_left_out(sheet)}"
         ),
         actions=(book, tell),
     )
@@ -122,6 +146,9 @@ def candidates(case_type: CaseType, sheet: FactSheet, now: datetime) -> Sequence
     quotes.sort(key=lambda quote: (quote.fields["rate_amount"]["amount_minor"], quote.record_id))
     no_rate = Plan(
         kind=PlanKind.ESCALATE,
-        summary="There is no carrier and no rate that can still be booked. Ask for new quotes.",
+        summary=(
+            "There is no carrier and no rate that can still be booked. Ask for new quotes."
+            f"{_left_out(sheet)}"
+        ),
     )
     return (*(_booking_plan(sheet, quote) for quote in quotes), no_rate)

@@ -95,6 +95,7 @@ STAGES: dict[Stage, StageRule] = {
                 Stage.VERIFYING,
                 Stage.RECONCILING,
                 Stage.INVESTIGATING,
+                Stage.WAITING_FOR_ACCEPTANCE,
                 Stage.BLOCKED,
                 Stage.ESCALATED,
             }
@@ -121,7 +122,15 @@ STAGES: dict[Stage, StageRule] = {
         meaning="An attempt may or may not have happened; it is looked up, never guessed.",
         turn=Turn.AGENT,
         clock=Clock.READ_BACK,
-        following=frozenset({Stage.EXECUTING, Stage.VERIFYING, Stage.BLOCKED, Stage.ESCALATED}),
+        following=frozenset(
+            {
+                Stage.EXECUTING,
+                Stage.VERIFYING,
+                Stage.WAITING_FOR_ACCEPTANCE,
+                Stage.BLOCKED,
+                Stage.ESCALATED,
+            }
+        ),
     ),
     Stage.BLOCKED: StageRule(
         label="Blocked",
@@ -147,7 +156,13 @@ STAGES: dict[Stage, StageRule] = {
         turn=Turn.LEAD,
         clock=Clock.NONE,
         following=frozenset(
-            {Stage.INVESTIGATING, Stage.RECONCILING, Stage.WAITING_FOR_ACCEPTANCE, Stage.CLOSED}
+            {
+                Stage.INVESTIGATING,
+                Stage.RECONCILING,
+                Stage.WAITING_FOR_ACCEPTANCE,
+                Stage.BLOCKED,
+                Stage.CLOSED,
+            }
         ),
     ),
     Stage.WAITING_FOR_ACCEPTANCE: StageRule(
@@ -162,7 +177,7 @@ STAGES: dict[Stage, StageRule] = {
         meaning="The owner accepted the outcome or closed the case with a reason.",
         turn=Turn.NOBODY,
         clock=Clock.NONE,
-        following=frozenset({Stage.INVESTIGATING}),
+        following=frozenset(),
     ),
 }
 

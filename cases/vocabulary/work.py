@@ -30,6 +30,14 @@ class Grant:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DueCase:
+    """A case with work due, and the stage that says which lane the work belongs to."""
+
+    case_id: int
+    stage: Stage
+
+
+@dataclass(frozen=True, kw_only=True)
 class RecordKey:
     """A source record the case is about."""
 

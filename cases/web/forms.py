@@ -21,6 +21,19 @@ class PostedForm(forms.Form):
         raise InvalidInput(f"{where}: {' '.join(map(str, mistakes))} Nothing was recorded.")
 
 
+def as_typed(text: str) -> str:
+    """The text as the page counted it: browsers send every line break as two characters."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+class ReasonField(forms.CharField):
+    """A reason in words, counted as typed; whether one is needed, the record says."""
+
+    def to_python(self, value: Any) -> str:
+        """The stripped text with single line breaks."""
+        return as_typed(super().to_python(value) or "")
+
+
 class DecisionForm(PostedForm):
     """What was seen and decided: version, digest and the one-time number of this form."""
 
@@ -29,7 +42,7 @@ class DecisionForm(PostedForm):
     proposal_number = forms.IntegerField(min_value=1, max_value=2_000_000_000)
     digest = forms.RegexField(r"\A[0-9a-f]{64}\Z")
     nonce = forms.UUIDField()
-    reason = forms.CharField(required=False, strip=True)
+    reason = ReasonField(required=False)
 
     def answer(self, *, case_id: int) -> Answer:
         """The answer as the record takes it."""
@@ -45,9 +58,9 @@ class DecisionForm(PostedForm):
 
 
 class ReasonForm(PostedForm):
-    """A reason in words; whether one is needed, the record says."""
+    """A reason alone."""
 
-    reason = forms.CharField(required=False, strip=True)
+    reason = ReasonField(required=False)
 
 
 class AssignForm(PostedForm):

@@ -38,9 +38,17 @@ def page_behind(request: HttpRequest) -> str:
     if request.method == "GET" and request.headers.get("HX-Request") != "true":
         return request.get_full_path()
     origin = request.headers.get("HX-Current-URL") or request.headers.get("Referer") or ""
-    parts = urlsplit(origin)
-    if parts.netloc != request.get_host():
-        return resolve_url(settings.LOGIN_REDIRECT_URL)
+    return own_path(origin, request=request) or resolve_url(settings.LOGIN_REDIRECT_URL)
+
+
+def own_path(address: str, *, request: HttpRequest) -> str:
+    """Path and query of an address of ours; empty for any other and for what is no address."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    if parts.netloc != request.get_host() or parts.path.startswith("//"):
+        return ""
     return f"{parts.path}?{parts.query}" if parts.query else parts.path
 
 

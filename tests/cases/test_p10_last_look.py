@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from cases.actions import effects, evidence
-from cases.models import Attempt, Effect, Proposal
+from cases.models import Attempt, Effect, Person, Proposal
 from cases.vocabulary.work import SourceReading
 from tests.cases.builders import (
     AGENT,
@@ -97,6 +97,26 @@ def test_p10_a_release_that_waited_too_long_is_expired(cast: Cast) -> None:
     _, order = agent_starts_attempt(case, EVENING_WORLD)
     assert order is None
     assert current_proposal(case).state == Proposal.State.EXPIRED
+
+
+def test_p13_an_older_version_at_the_last_look_blocks_instead_of_acting(cast: Cast) -> None:
+    """Released on version 41, and a replica answers with 40."""
+    case = a_released_case(cast)
+    _, order = agent_starts_attempt(case, (a_shipment(40), a_quote()))
+    assert order is None
+    assert stage_of(case) == "blocked"
+
+
+def test_p07_a_release_by_someone_who_was_deactivated_since_is_not_carried_out(
+    cast: Cast,
+) -> None:
+    """The right must still be there when the action runs."""
+    case = a_released_case(cast)
+    Person.objects.filter(pk=cast.owner.pk).update(is_active=False)
+    _, order = agent_starts_attempt(case, EVENING_WORLD)
+    assert order is None
+    assert stage_of(case) == "escalated"
+    assert Attempt.objects.count() == 0
 
 
 def test_p10_facts_read_long_before_do_not_allow_an_attempt(cast: Cast) -> None:

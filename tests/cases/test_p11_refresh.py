@@ -1,9 +1,15 @@
 """P11 and P12: a refresh retains, replaces or clears, each explained; unreadable means blocked."""
 
+from functools import partial
+
+from cases.actions import closing, evidence, runs
 from cases.clock import business_now
-from cases.models import Case, Proposal
+from cases.models import Case, Proposal, Run
+from cases.queries.situation import situation_of
+from cases.vocabulary.freight_plans import promise_about
 from cases.vocabulary.work import Comparison
 from tests.cases.builders import (
+    AGENT,
     EVENING_WORLD,
     MORNING,
     MORNING_WORLD,
@@ -11,6 +17,7 @@ from tests.cases.builders import (
     TWO_O_CLOCK,
     Cast,
     a_case_waiting_for_review,
+    a_grant,
     a_quote,
     a_shipment,
     agent_reads,
@@ -80,7 +87,7 @@ def test_p11_nothing_left_to_do_clears_it_and_credits_who_did_it(cast: Cast) -> 
     """A colleague assigned a carrier and told the customer: the proposal is withdrawn."""
     case = a_case_waiting_for_review(cast)
     notice = {
-        "about": "delivery 2026-11-25 14:00 EST by OAKX",
+        "about": promise_about(window=TWO_O_CLOCK, scac="OAKX"),
         "sent_at": "2026-11-24T12:00:00Z",
         "sent_by": "J. Ortiz",
     }
@@ -106,11 +113,50 @@ def test_p11_a_stale_proposal_does_not_come_back_when_the_facts_do(cast: Cast) -
     assert states == {1: "stale", 2: "stale", 3: "ready"}
 
 
-def test_p11_a_source_that_went_back_is_a_change(cast: Cast) -> None:
-    """Version 39 after 41 is a restore or an old replica: nothing about it is certain."""
+def test_p13_a_source_that_went_back_is_not_trusted(cast: Cast) -> None:
+    """Version 42, then 41 from an old replica: blocked, and no plan is made on it."""
     case = a_case_waiting_for_review(cast)
-    assert agent_reads(case, (a_shipment(39), a_quote())) is Comparison.REPLACE
-    assert case.proposals.get(number=1).state == Proposal.State.STALE
+    agent_reads(case, (a_shipment(42, delivery_window=TWO_O_CLOCK), a_quote()))
+    assert agent_reads(case, (a_shipment(41), a_quote())) is Comparison.BLOCKED
+    case.refresh_from_db()
+    assert "went back to version 41 after 42" in case.blocked_reason
+    assert case.proposals.count() == 2
+
+
+def test_p11_an_escalated_case_blocks_and_comes_back_to_the_person(cast: Cast) -> None:
+    """Its source fails at the handover: blocked with the next try, then the lead's again."""
+    case = a_case_waiting_for_review(cast)
+    agent_reads(case, (a_shipment(42), a_quote(state="withdrawn")))
+    assert stage_of(case) == "escalated"
+    agent_reads(case, (unreadable(a_shipment(42)), a_quote(state="withdrawn")))
+    assert stage_of(case) == "blocked"
+    agent_reads(case, (a_shipment(42), a_quote(state="withdrawn")))
+    assert stage_of(case) == "escalated"
+
+
+def test_p29_an_outcome_that_came_undone_is_planned_again(cast: Cast) -> None:
+    """The carrier fell off again while the case waited for acceptance."""
+    case = a_case_waiting_for_review(cast)
+    about = promise_about(window=TWO_O_CLOCK, scac="OAKX")
+    notice = {"about": about, "sent_at": "2026-11-24T12:00:00Z", "sent_by": "J. Ortiz"}
+    told = partial(a_shipment, delivery_window=TWO_O_CLOCK, customer_notice=notice)
+    agent_reads(case, (told(43, carrier_assignment=OAKLINE), a_quote()))
+    assert stage_of(case) == "waiting_for_acceptance"
+    assert agent_reads(case, (told(44), a_quote())) is Comparison.PLAN
+    assert stage_of(case) == "waiting_for_review"
+
+
+def test_p25_a_reading_asked_for_while_another_is_weighed_is_not_lost(cast: Cast) -> None:
+    """The facts being weighed are older than the request, so they are read once more."""
+    case = a_case_waiting_for_review(cast)
+    grant = a_grant(case)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    closing.refresh_now(case_id=case.pk, by=cast.owner, at=business_now())
+    evidence.compare_with_now(grant=grant, by=AGENT)
+    runs.let_go(grant=grant)
+    assert situation_of(case_id=case.pk).refresh_is_due
+    run = Run.objects.get(case=case)
+    assert run.due_at is not None and run.due_at <= business_now()
 
 
 def test_p12_an_unreadable_source_blocks_with_owner_reason_and_next_try(cast: Cast) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.db.models import QuerySet
 
 from cases.actions import decisions
@@ -84,7 +84,7 @@ def test_p06_control_without_the_lock_two_decisions_reach_the_database(
             ]
         )
     errors = [result for result in results if isinstance(result, Exception)]
-    assert [type(error).__name__ for error in errors] == ["IntegrityError"]
-    assert "one_decision_per_proposal" in str(errors[0])
+    assert [type(error.__cause__) for error in errors] == [IntegrityError]
+    assert "one_decision_per_proposal" in str(errors[0].__cause__)
     assert Decision.objects.count() == 1
     assert connection.vendor == "postgresql"

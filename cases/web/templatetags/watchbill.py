@@ -10,7 +10,9 @@ from django.templatetags.static import static
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from cases.queries.values import age_text
+from cases.models import Person
+from cases.queries.people import ReadingZone, reading_zone
+from cases.queries.values import age_text, said
 from cases.vocabulary.clocks import iso, local_text, zone_named
 
 register = template.Library()
@@ -68,10 +70,15 @@ def _present(context: dict[str, Any]) -> datetime | None:
 
 def _own_zone(context: dict[str, Any]) -> str:
     user = getattr(context.get("request"), "user", None)
-    return getattr(user, "zone", "")
+    return reading_zone(user).name if isinstance(user, Person) else ""
 
 
 def _text(moment: datetime, zone: str, today: datetime | None, seconds: bool) -> str:
+    """The local time; the plain instant where it or the zone cannot be shown locally."""
+    return said(lambda: _local(moment, zone, today, seconds), otherwise=iso(moment))
+
+
+def _local(moment: datetime, zone: str, today: datetime | None, seconds: bool) -> str:
     if not seconds:
         return local_text(moment, zone=zone, relative_to=today)
     local = moment.astimezone(zone_named(zone))
@@ -96,6 +103,10 @@ def saved_day(context: dict[str, Any], moment: datetime | None, zone: str) -> st
     present = _present(context)
     if moment is None or present is None:
         return "never read"
+    return said(lambda: _day_of(moment, present, zone), otherwise=f"of {iso(moment)}")
+
+
+def _day_of(moment: datetime, present: datetime, zone: str) -> str:
     then, now = moment.astimezone(zone_named(zone)), present.astimezone(zone_named(zone))
     days = (now.date() - then.date()).days
     if days == 0:
@@ -126,6 +137,12 @@ def _shown(character: str) -> SafeString | str:
     return format_html(
         '<span class="hidden-character" title="{}">U+{}</span>', name, f"{ord(character):04X}"
     )
+
+
+@register.filter(name="reading_zone")
+def reading_zone_of(person: Person) -> ReadingZone:
+    """The zone in which a person reads times."""
+    return reading_zone(person)
 
 
 @register.filter

@@ -9,22 +9,24 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from cases.queries.case_page import CasePage, case_page
+from cases.queries.catalogue import playbook_for
 from cases.queries.hints import case_hint
 from cases.queries.loading import find_case
 from cases.queries.timeline import timeline_of
 from cases.queries.versions import compare_versions
-from cases.vocabulary.playbooks import playbook_of
-from cases.web.drafts import draft_of, keep_draft
+from cases.web.drafts import FOR_WHAT, drafts_of, keep_draft, without_a_form
 from cases.web.request import DeskRequest, moment_of, number_in
 
 
 def page_context(request: DeskRequest, page: CasePage, **more: Any) -> dict[str, Any]:
     """What the case template needs; the one-time number belongs to this showing of the form."""
+    drafts = drafts_of(request, case_id=page.head.case_id)
     context: dict[str, Any] = {
         "page": page,
         "at": page.at,
         "nonce": uuid4(),
-        "draft": draft_of(request, case_id=page.head.case_id),
+        "drafts": drafts,
+        "kept": without_a_form(page=page, drafts=drafts),
     }
     return context | more
 
@@ -48,7 +50,7 @@ def timeline(request: DeskRequest, case_id: int) -> HttpResponse:
     """Every event of the case, newest first."""
     found = find_case(case_id)
     events = timeline_of(
-        case_id=case_id, playbook=playbook_of(found.kind), before=number_in(request, "before")
+        case_id=case_id, playbook=playbook_for(found.kind), before=number_in(request, "before")
     )
     context = {"case": found, "timeline": events, "at": moment_of(request)}
     return render(request, "case/timeline.html", context)
@@ -85,9 +87,10 @@ def hint(request: DeskRequest, case_id: int) -> HttpResponse:
 
 @require_POST
 def keep(request: DeskRequest, case_id: int) -> HttpResponse:
-    """Keep what was typed, and show the case as it stands now."""
-    if "reason" in request.POST:
-        keep_draft(request, case_id=case_id, reason=request.POST["reason"])
+    """Keep what was typed, or forget it when emptied, and show the case as it stands now."""
+    act = request.POST.get("act", "decide")
+    if "reason" in request.POST and act in FOR_WHAT:
+        keep_draft(request, case_id=case_id, act=act, reason=request.POST["reason"])
     answer = redirect("case", case_id=case_id)
     if request.htmx:
         return HttpResponse(status=204, headers={"HX-Redirect": answer["Location"]})

@@ -11,6 +11,7 @@ from cases.actions import decisions
 from cases.actions.decisions import DecisionMade
 from cases.models import Decision
 from cases.queries.case_page import case_page
+from cases.queries.people import reading_zone
 from cases.queries.refusals import refusal_of
 from cases.vocabulary.clocks import local_text
 from cases.vocabulary.errors import NotFound, WatchbillError
@@ -62,12 +63,13 @@ def decide(request: DeskRequest, case_id: int) -> HttpResponse:
 
 
 def _counted(request: DeskRequest, case_id: int, made: DecisionMade) -> HttpResponse:
-    forget_draft(request, case_id=case_id)
+    forget_draft(request, case_id=case_id, act="decide")
     words = DONE[Decision.Kind(made.kind)].format(number=made.proposal_number)
     if made.replayed:
-        at = local_text(made.at, zone=request.user.zone, relative_to=moment_of(request))
+        zone = reading_zone(request.user).name
+        at = local_text(made.at, zone=zone, relative_to=moment_of(request))
         words = f"This form had already been counted at {at}; nothing was done twice. {words}"
-    messages.success(request, words)
+    messages.success(request, words, extra_tags=f"{case_id}-decide")
     answer = redirect("case", case_id=case_id)
     if request.htmx:
         return HttpResponse(status=204, headers={"HX-Redirect": answer["Location"]})
@@ -76,7 +78,7 @@ def _counted(request: DeskRequest, case_id: int, made: DecisionMade) -> HttpResp
 
 def _refused(request: DeskRequest, case_id: int, error: WatchbillError) -> HttpResponse:
     """The panel with the reason kept; without htmx the whole page around the same panel."""
-    keep_draft(request, case_id=case_id, reason=request.POST.get("reason", ""))
+    keep_draft(request, case_id=case_id, act="decide", reason=request.POST.get("reason", ""))
     shown = request.POST.get("proposal_number", "")
     page = case_page(
         case_id=case_id,

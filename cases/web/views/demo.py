@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET, require_POST
 from cases.actions.clock import ask_to_advance
 from cases.queries.frame import clock_strip
 from cases.web.request import DeskRequest, moment_of
+from cases.web.session import page_behind
 
 
 def _only_in_the_demo() -> None:
@@ -34,5 +35,10 @@ def strip(request: DeskRequest) -> HttpResponse:
     _only_in_the_demo()
     at = moment_of(request)
     was_under_way = bool(request.GET.get("waiting"))
-    context = {"strip": clock_strip(at=at), "at": at, "was_under_way": was_under_way}
+    context = {
+        "strip": clock_strip(at=at),
+        "at": at,
+        "was_under_way": was_under_way,
+        "back": page_behind(request),
+    }
     return render(request, "components/clock_strip.html", context)
