@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from typing import Callable, Iterator, List, Optional, Tuple
@@ -223,6 +224,9 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(description="Make .venv from requirements.lock.")
     parser.add_argument("--browser", action="store_true", help="also make sure of Chromium")
     options = parser.parse_args(arguments)
+    # An installer must not outlive us: a signal ends us in order, and with us what we started.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     try:
         ensure(options.browser)
     except KeyboardInterrupt:

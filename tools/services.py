@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import psycopg
+import redis
 
 from tools.oneline import OneLine
 from tools.paths import purpose_folder
@@ -53,14 +54,19 @@ def configured(environment: Mapping[str, str]) -> Addresses | None:
     return Addresses(**given)
 
 
-def check_databases(addresses: Addresses) -> None:
-    """Refuse configured databases that do not answer, naming the variable to look at."""
+def check_configured(addresses: Addresses) -> None:
+    """Refuse configured servers that do not answer, naming the variable to look at."""
     for name in ("DATABASE_URL", "SIMULATOR_DATABASE_URL"):
         try:
             psycopg.connect(addresses.environment()[name], connect_timeout=5).close()
         except psycopg.Error as problem:
             reason = " ".join(str(problem).split())
             raise OneLine(f"The database at {name} does not answer: {reason}") from problem
+    try:
+        with redis.Redis.from_url(addresses.broker_url, socket_timeout=5) as broker:
+            broker.ping()
+    except (redis.RedisError, ValueError) as problem:
+        raise OneLine(f"The broker at BROKER_URL does not answer: {problem}") from problem
 
 
 def is_alive(pid: int) -> bool:
@@ -144,7 +150,7 @@ def running_services(
     """
     addresses = configured(environment)
     if addresses is not None:
-        check_databases(addresses)
+        check_configured(addresses)
         yield addresses
         return
     try:

@@ -27,12 +27,15 @@ def empty_databases(addresses: Addresses, *, are_ours: bool) -> None:
     Raises OneLine when a configured database has tables: a story never deletes anybody's work.
     """
     for address in (addresses.database_url, addresses.simulator_database_url):
-        name = str(conninfo_to_dict(address)["dbname"])
+        name = conninfo_to_dict(address).get("dbname")
+        if not name:
+            raise OneLine("A configured address names no database: end it with /NAME.")
         if are_ours:
-            _make_anew(address, name)
+            _make_anew(address, str(name))
         elif _has_tables(address):
             raise OneLine(
-                f"The configured database {name} is not empty: a story needs an empty one."
+                f"The configured database {name} is not empty, and a story deletes nothing:"
+                " drop and create it, or configure another."
             )
 
 
@@ -46,7 +49,7 @@ def _make_anew(address: str, name: str) -> None:
 def _has_tables(address: str) -> bool:
     with psycopg.connect(address) as database:
         row = database.execute(
-            "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
+            "SELECT count(*) FROM pg_tables WHERE schemaname IN ('public', 'checkpoints')"
         ).fetchone()
     return row is not None and row[0] > 0
 
