@@ -112,6 +112,12 @@ def check_may_own(*, person: Person) -> None:
         raise Refused(f"{person} cannot own cases: owners are active operators or leads.")
 
 
+def check_may_pause(*, person: Person) -> None:
+    """Named leads and admins stop and start the agents; no agent ever can."""
+    if not person.is_active or person.role not in {Role.LEAD, Role.ADMIN}:
+        raise Refused(f"{person} cannot pause or resume agents. Ask a lead or an admin.")
+
+
 def check_may_accept(*, person: Person, case: Case) -> None:
     """The outcome is accepted by the case's owner or a lead, once everything is done."""
     check_may_own(person=person)

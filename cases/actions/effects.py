@@ -5,6 +5,7 @@ from datetime import timedelta
 from cases.actions.attempts import doubt_open_attempts, make_unknown, set_effect
 from cases.actions.change import Change, working
 from cases.actions.evidence import rest_until_boundary, set_next_refresh, untrusted
+from cases.actions.pauses import standing_pause
 from cases.actions.releases import (
     effects_in_force,
     end_release,
@@ -24,6 +25,7 @@ from cases.vocabulary.facts import (
     compare,
     material_fact_from,
 )
+from cases.vocabulary.lanes import Lane
 from cases.vocabulary.playbooks import playbook_of
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import AttemptOrder, CallOutcome, CallResult, Capabilities, Grant
@@ -94,14 +96,16 @@ def changes_for_open_actions(
 def begin_attempt(*, grant: Grant, by: Actor, effect_id: int) -> AttemptOrder | None:
     """Commit an attempt row and give permission for exactly one call.
 
-    None when nothing may start: the release no longer stands, its facts are not fresh, an earlier
-    attempt is unsettled, or what it depends on is not adopted yet.
+    None when nothing may start: a pause stands, the release does not, its facts are not fresh, an
+    earlier attempt is unsettled, or what it depends on is not adopted yet.
     """
     with working(grant=grant, by=by) as change:
         decision = release_in_force(change.case)
         effect = effects_in_force(change.case).filter(pk=effect_id).first()
         change.nothing_to_do()  # unless one of the checks writes something down
         if change.case.current_stage is not Stage.EXECUTING or decision is None or effect is None:
+            return None
+        if standing_pause(lane=Lane.EXECUTION, kind=change.case.kind, agent=by) is not None:
             return None
         if doubt_open_attempts(change) or not _dependencies_hold(decision, effect):
             return None

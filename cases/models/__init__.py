@@ -7,6 +7,7 @@ from cases.models.clock import ClockOffset, ClockRequest
 from cases.models.decision import Decision
 from cases.models.desk import Desk
 from cases.models.effect import Attempt, Effect, ReadBack
+from cases.models.pause import Pause
 from cases.models.person import Person, Role
 from cases.models.proposal import Evidence, PlanRequest, Proposal, ProposedAction
 from cases.models.run import Run
@@ -25,6 +26,7 @@ __all__ = [
     "Effect",
     "Evidence",
     "Observation",
+    "Pause",
     "Person",
     "PlanRequest",
     "Proposal",

@@ -72,7 +72,7 @@ def _facts_axis(table: FactTable, at: datetime) -> Axis:
             word="Unverified",
             tone="blocked",
             at=source.failed_at,
-            detail=f"{source.name} cannot be read",
+            detail=f"{source.name} {source.trouble}",
         )
     if seen is None:
         return Axis(name="Facts", word="Not read yet", tone="waiting")

@@ -60,7 +60,7 @@ def controls_for(
         plan=may_decide or unknown.kind,
         refresh=may_decide or against(check_is_open, case=case) or unknown.kind,
         offers_acceptance=case.current_stage is Stage.WAITING_FOR_ACCEPTANCE,
-        offers_planning=case.current_stage is Stage.ESCALATED,
+        offers_planning=case.current_stage in {Stage.ESCALATED, Stage.WAITING_FOR_ACCEPTANCE},
         is_owner=is_owner,
     )
 

@@ -77,6 +77,10 @@ def _refused(data: Data) -> str:
     return f"{what} of proposal {data['number']} refused: {data['reason']}"
 
 
+def _act_refused(data: Data) -> str:
+    return _with_reason(f"Tried to {data['act']}, refused", data)
+
+
 def _about_proposal(verb: str) -> Callable[[Data], str]:
     return lambda data: _with_reason(f"Proposal {data['number']} {verb}", data)
 
@@ -136,6 +140,7 @@ SENTENCES: dict[str, Callable[[Data], str]] = {
     "rejected": _about_proposal("rejected"),
     "sent_back": _about_proposal("sent back"),
     "decision_refused": _refused,
+    "act_refused": _act_refused,
     "release_ended": lambda data: _with_reason(f"Release of proposal {data['number']} ended", data),
     "attempt_started": _attempt,
     "attempt_ended": _attempt_ended,
@@ -160,6 +165,7 @@ SENTENCES: dict[str, Callable[[Data], str]] = {
 SAID_ALREADY = frozenset(
     {"reason", "changes", "number", "record", "digest", "version", "version_before", "stage"}
     | {"before", "outcome", "changed", "decision", "to", "owner", "found", "matches", "planner"}
+    | {"act"}
 )
 QUIET_EVENTS = frozenset({"stage_entered", "plan_asked", "plan_answered", "planning_due"})
 

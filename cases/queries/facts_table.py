@@ -197,7 +197,7 @@ def _same_rows(
 
 
 def _as_stored(row: FactRow, fact: Mapping[str, Any]) -> FactRow:
-    """A fact the playbook no longer lists: both values stand as stored, and nothing compares them."""
+    """A fact the playbook no longer lists: both values as stored, and nothing compares them."""
     now = NOT_READ if row.source is None else plain_text(row.source.fields.get(fact["key"]))
     return replace(row, word="stored", now=now)
 

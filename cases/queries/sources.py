@@ -1,13 +1,13 @@
 """What a case's sources say: fresh, ageing, missing or unreadable, and since when."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from cases.models import Case, Observation, SourceRecord
 from cases.queries.values import age_text
-from cases.vocabulary.facts import FactSheet, Reading
+from cases.vocabulary.facts import FactSheet, Reading, went_back
 
 FRESH_FOR = timedelta(minutes=30)
 
@@ -16,7 +16,8 @@ FRESH_FOR = timedelta(minutes=30)
 class SourceState:
     """One source record as last seen; `fields` are the facts of its newest successful reading.
 
-    `failure` says why the newest attempt failed, empty when it did not.
+    `failure` says why the newest attempt failed or cannot be trusted, empty when all is well;
+    `trouble` is which of the two.
     """
 
     record_type: str
@@ -27,6 +28,7 @@ class SourceState:
     is_missing: bool
     failure: str
     failed_at: datetime | None
+    trouble: str = "cannot be read"
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -57,18 +59,27 @@ class SourceState:
 def state_of(record: SourceRecord) -> SourceState:
     """A record with `latest` and `last_attempt` loaded, as plain values."""
     latest, attempt = record.latest, record.last_attempt
-    failed = attempt is not None and attempt.outcome == Observation.Outcome.FAILED
-    return SourceState(
+    state = SourceState(
         record_type=record.record_type,
         record_id=record.record_id,
         system=record.system,
         version=None if latest is None else latest.version,
         observed_at=None if latest is None else latest.observed_at,
         is_missing=latest is not None and latest.outcome == Observation.Outcome.MISSING,
-        failure=attempt.failure if failed and attempt is not None else "",
-        failed_at=attempt.observed_at if failed and attempt is not None else None,
+        failure="",
+        failed_at=None,
         fields={} if latest is None else latest.fields,
     )
+    if attempt is not None and attempt.outcome == Observation.Outcome.FAILED:
+        return replace(state, failure=attempt.failure, failed_at=attempt.observed_at)
+    if latest is not None and went_back(then=record.highest_version, now=latest.version):
+        return replace(
+            state,
+            trouble="cannot be trusted",
+            failure=f"it went back to version {latest.version} after {record.highest_version}",
+            failed_at=latest.observed_at,
+        )
+    return state
 
 
 def sources_of(case: Case) -> tuple[SourceState, ...]:

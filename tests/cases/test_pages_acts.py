@@ -11,10 +11,12 @@ from pytest_django import Settings
 
 from cases.models import Case, ClockRequest
 from cases.queries.record import record_of
+from cases.vocabulary.freight_plans import promise_about
 from tests.cases.builders import (
     EVENING,
     MORNING,
     MORNING_WORLD,
+    TEN_O_CLOCK,
     Cast,
     a_case_waiting_for_review,
     a_shipment,
@@ -58,7 +60,8 @@ def test_an_auditor_acts_on_nothing(cast: Cast, act: str) -> None:
     before = len(audit_of(case))
     answer = client_of(cast.auditor).post(f"/cases/{case.pk}/{act}/", {"reason": "Because."})
     assert answer.status_code == 403
-    assert len(audit_of(case)) == before
+    assert [row.event for row in audit_of(case)[before:]] == ["act_refused"]
+    assert Case.objects.get(pk=case.pk).version == case.version
 
 
 def test_closing_needs_a_reason_and_keeps_it(cast: Cast) -> None:
@@ -85,7 +88,7 @@ def test_an_escalated_case_offers_another_plan(cast: Cast) -> None:
 
 def test_the_owner_accepts_the_outcome(cast: Cast) -> None:
     case = a_case_waiting_for_review(cast)
-    told = {"about": "delivery 2026-11-25 10:00 EST by OAKX"}
+    told = {"about": promise_about(window=TEN_O_CLOCK, scac="OAKX")}
     carrier = {"code": "OAKX", "name": "Oakline Freight", "set_by": "J. Ortiz"}
     notice = {**told, "sent_at": "2026-11-24T02:00:00Z", "sent_by": "J. Ortiz"}
     agent_reads(case, (a_shipment(42, carrier_assignment=carrier, customer_notice=notice),))

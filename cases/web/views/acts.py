@@ -1,64 +1,137 @@
 """Acts on a case other than deciding: owning it, reading again, planning again, ending it."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect
-from django.views.decorators.http import require_POST
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
 
 from cases.actions import closing, ownership
+from cases.queries.case_page import case_page
 from cases.queries.people import person_by_id
+from cases.vocabulary.errors import InvalidInput, NotFound, WatchbillError
+from cases.web.drafts import forget_draft, keep_draft
+from cases.web.errors import status_of
 from cases.web.forms import AssignForm, ReasonForm
 from cases.web.request import DeskRequest, moment_of
+from cases.web.views.case import page_context
+
+type Act = Callable[[DeskRequest, int], str]
 
 
-def _done(request: DeskRequest, case_id: int, words: str) -> HttpResponse:
-    messages.success(request, words)
-    return redirect("case", case_id=case_id)
+@dataclass(frozen=True, kw_only=True)
+class NotDone:
+    """An act with a reason that did not count: the heading, why, and the form that was sent.
+
+    `is_mistake` says that only what was typed has to be corrected.
+    """
+
+    act: str
+    heading: str
+    sentence: str
+    is_mistake: bool
 
 
-@require_POST
-def take(request: DeskRequest, case_id: int) -> HttpResponse:
+NOT_DONE = {"accept": "Not accepted", "close": "Not closed", "plan": "Not asked for a plan"}
+
+
+def _posted(act: Act) -> Callable[[DeskRequest, int], HttpResponse]:
+    """A view that does `act` on a post and says so; any other look leads to the case."""
+
+    def view(request: DeskRequest, case_id: int) -> HttpResponse:
+        if request.method == "POST":
+            messages.success(request, act(request, case_id))
+        return redirect("case", case_id=case_id)
+
+    view.__name__, view.__doc__ = act.__name__, act.__doc__
+    return require_http_methods(["GET", "POST"])(view)
+
+
+def _reasoned(act: Act) -> Callable[[DeskRequest, int], HttpResponse]:
+    """The same for an act with a reason; a refused one keeps what was typed."""
+    name = act.__name__
+
+    def view(request: DeskRequest, case_id: int) -> HttpResponse:
+        if request.method != "POST":
+            return redirect("case", case_id=case_id)
+        try:
+            words = act(request, case_id)
+        except NotFound:
+            raise
+        except WatchbillError as error:
+            return _refused(request, case_id, name, error)
+        forget_draft(request, case_id=case_id, act=name)
+        messages.success(request, words, extra_tags=f"{case_id}-{name}")
+        return redirect("case", case_id=case_id)
+
+    view.__name__, view.__doc__ = name, act.__doc__
+    return require_http_methods(["GET", "POST"])(view)
+
+
+def _refused(request: DeskRequest, case_id: int, name: str, error: WatchbillError) -> HttpResponse:
+    """The case as it stands, with why the act did not count and the text kept."""
+    keep_draft(request, case_id=case_id, act=name, reason=request.POST.get("reason", ""))
+    page = case_page(case_id=case_id, person=request.user, at=moment_of(request))
+    not_done = NotDone(
+        act=name,
+        heading=NOT_DONE[name],
+        sentence=str(error),
+        is_mistake=isinstance(error, InvalidInput),
+    )
+    context = page_context(request, page, not_done=not_done)
+    return render(request, "case/case.html", context, status=status_of(error))
+
+
+def _reason_in(request: DeskRequest) -> str:
+    return str(ReasonForm(request.POST).values()["reason"])
+
+
+@_posted
+def take(request: DeskRequest, case_id: int) -> str:
     """Become the owner."""
     ownership.take_case(case_id=case_id, by=request.user, at=moment_of(request))
-    return _done(request, case_id, "You own this case now.")
+    return "You own this case now."
 
 
-@require_POST
-def assign(request: DeskRequest, case_id: int) -> HttpResponse:
+@_posted
+def assign(request: DeskRequest, case_id: int) -> str:
     """Make someone else the owner."""
     person = person_by_id(AssignForm(request.POST).values()["person"])
     ownership.assign_case(case_id=case_id, to=person, by=request.user, at=moment_of(request))
-    return _done(request, case_id, f"{person} owns this case now.")
+    return f"{person} owns this case now."
 
 
-@require_POST
-def accept(request: DeskRequest, case_id: int) -> HttpResponse:
-    """Say that the job is done."""
-    note = ReasonForm(request.POST).values()["reason"]
-    closing.accept_outcome(case_id=case_id, by=request.user, at=moment_of(request), note=note)
-    return _done(request, case_id, "You accepted the outcome. The case is closed.")
-
-
-@require_POST
-def close(request: DeskRequest, case_id: int) -> HttpResponse:
-    """Close the case although nothing was released."""
-    reason = ReasonForm(request.POST).values()["reason"]
-    closing.close_without_action(
-        case_id=case_id, by=request.user, at=moment_of(request), reason=reason
-    )
-    return _done(request, case_id, "The case is closed without action; your reason is kept.")
-
-
-@require_POST
-def plan(request: DeskRequest, case_id: int) -> HttpResponse:
-    """Send an escalated case back to the agent."""
-    reason = ReasonForm(request.POST).values()["reason"]
-    closing.ask_for_plan(case_id=case_id, by=request.user, at=moment_of(request), reason=reason)
-    return _done(request, case_id, "The agent was asked for a new plan.")
-
-
-@require_POST
-def refresh(request: DeskRequest, case_id: int) -> HttpResponse:
+@_posted
+def refresh(request: DeskRequest, case_id: int) -> str:
     """Have the sources read again now."""
     closing.refresh_now(case_id=case_id, by=request.user, at=moment_of(request))
-    return _done(request, case_id, "The agent was asked to read the sources again.")
+    return "The agent was asked to read the sources again."
+
+
+@_reasoned
+def accept(request: DeskRequest, case_id: int) -> str:
+    """Say that the job is done."""
+    closing.accept_outcome(
+        case_id=case_id, by=request.user, at=moment_of(request), note=_reason_in(request)
+    )
+    return "You accepted the outcome. The case is closed."
+
+
+@_reasoned
+def close(request: DeskRequest, case_id: int) -> str:
+    """Close the case although nothing was released."""
+    closing.close_without_action(
+        case_id=case_id, by=request.user, at=moment_of(request), reason=_reason_in(request)
+    )
+    return "The case is closed without action; your reason is kept."
+
+
+@_reasoned
+def plan(request: DeskRequest, case_id: int) -> str:
+    """Send an escalated case back to the agent."""
+    closing.ask_for_plan(
+        case_id=case_id, by=request.user, at=moment_of(request), reason=_reason_in(request)
+    )
+    return "The agent was asked for a new plan."

@@ -1,0 +1,86 @@
+"""Pausing and resuming the agents: named people only, with a reason, audited in one transaction.
+
+A pause destroys nothing: work stays due, decisions are remembered. It is asked in the claim and
+again right before each external call; when it cannot be read, nothing is called.
+"""
+
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+
+from cases import audit, policies
+from cases.actions.change import actor_for
+from cases.models import Pause, Person
+from cases.vocabulary.actors import Actor
+from cases.vocabulary.errors import Conflict, InvalidInput, NotFound
+from cases.vocabulary.lanes import Lane
+from cases.vocabulary.playbooks import playbook_of
+
+LONGEST_REASON = 2000
+
+
+def set_pause(*, lane: str, kind: str, agent: str, reason: str, by: Person, at: datetime) -> Pause:
+    """Pause a lane, a kind, an agent, any mixture, or everything (all three empty).
+
+    Raises `Refused` for people who may not, `InvalidInput` for unknown scopes or no reason, and
+    `Conflict` when that very scope is paused already.
+    """
+    policies.check_may_pause(person=by)
+    said = _reason(reason)
+    if lane and lane not in set(Lane):
+        raise InvalidInput(f"{lane!r} is not a lane. Lanes: {', '.join(Lane)}.")
+    if kind:
+        playbook_of(kind)
+    try:
+        with transaction.atomic():
+            pause = Pause.objects.create(
+                lane=lane, kind=kind, agent=agent, reason=said, set_by=str(by), set_at=at
+            )
+            audit.append_to_house(
+                by=actor_for(by),
+                at=at,
+                event="paused",
+                data={"scope": str(pause), "reason": said},
+            )
+    except IntegrityError as error:
+        if "one_standing_pause_per_scope" not in str(error):
+            raise
+        raise Conflict("This is paused already. Lift that pause first.") from error
+    return pause
+
+
+def lift_pause(*, pause_id: int, reason: str, by: Person, at: datetime) -> None:
+    """Resume what a pause stopped. Facts and releases are checked anew before anything is done."""
+    policies.check_may_pause(person=by)
+    said = _reason(reason)
+    with transaction.atomic():
+        pause = Pause.objects.select_for_update().filter(pk=pause_id).first()
+        if pause is None:
+            raise NotFound(f"There is no pause {pause_id}.")
+        if pause.lifted_at is not None:
+            raise Conflict(f"{pause.lifted_by} lifted this pause already.")
+        pause.lifted_by, pause.lifted_at, pause.lift_reason = str(by), at, said
+        pause.save()
+        audit.append_to_house(
+            by=actor_for(by), at=at, event="resumed", data={"scope": str(pause), "reason": said}
+        )
+
+
+def standing_pause(*, lane: Lane, kind: str, agent: Actor) -> Pause | None:
+    """A pause that stops this agent in this lane on this kind of case, or None."""
+    return Pause.objects.filter(
+        Q(lane="") | Q(lane=lane.value),
+        Q(kind="") | Q(kind=kind),
+        Q(agent="") | Q(agent=agent.name) | Q(agent=agent.identity),
+        lifted_at=None,
+    ).first()
+
+
+def _reason(text: str) -> str:
+    said = text.strip()
+    if not said:
+        raise InvalidInput("Say why; everyone at the desk reads it.")
+    if len(said) > LONGEST_REASON or "\x00" in said:
+        raise InvalidInput(f"A reason is at most {LONGEST_REASON} characters of plain text.")
+    return said

@@ -1,0 +1,71 @@
+/* Text that was typed and has not counted stays in this tab: a session that ended, or a page that
+   was left, takes nothing away. Kept apart by case, act and person; gone with the tab. */
+(() => {
+  "use strict";
+
+  const PREFIX = "unsent:";
+  const person = document.body.dataset.person;
+  const boxes = () => document.querySelectorAll("textarea[data-draft]");
+
+  function storage() {
+    try {
+      return window.sessionStorage;
+    } catch {
+      return null; // A browser that keeps nothing still shows the pages.
+    }
+  }
+
+  const kept = storage();
+  if (!kept) return;
+
+  const forget = (key) => kept.removeItem(PREFIX + key);
+
+  function keep(box) {
+    if (!box.value.trim()) return forget(box.dataset.draft);
+    kept.setItem(PREFIX + box.dataset.draft, JSON.stringify({ person, text: box.value }));
+  }
+
+  function textOf(key) {
+    const found = JSON.parse(kept.getItem(PREFIX + key) ?? "null");
+    return found && found.person === person ? found.text : "";
+  }
+
+  function keysOfCase(number) {
+    return Object.keys(kept)
+      .filter((name) => name.startsWith(`${PREFIX}${number}-`))
+      .map((name) => name.slice(PREFIX.length));
+  }
+
+  function showWithoutForm(text) {
+    const section = document.getElementById("unsent").content.cloneNode(true);
+    section.querySelector("blockquote").textContent = text;
+    document.getElementById("notices").append(section);
+  }
+
+  function putBack(key) {
+    const text = textOf(key);
+    const box = document.querySelector(`textarea[data-draft="${key}"]`);
+    if (!text || box?.value === text) return;
+    if (box && !box.readOnly) {
+      box.value = text;
+      box.closest("details")?.setAttribute("open", "");
+    } else if (!document.querySelector(`[data-kept="${key}"]`)) {
+      showWithoutForm(text);
+    }
+  }
+
+  document.querySelectorAll("[data-counted]").forEach((notice) => forget(notice.dataset.counted));
+  const page = document.querySelector("[data-case]");
+  if (page && person) keysOfCase(page.dataset.case).forEach(putBack);
+
+  document.addEventListener("input", (event) => {
+    if (person && event.target.matches("textarea[data-draft]")) keep(event.target);
+  });
+
+  document.addEventListener("submit", (event) => {
+    const { forgets } = event.target.dataset;
+    if (forgets) forget(forgets);
+    if (event.target.hasAttribute("data-signs-out")) kept.clear();
+    else if (person) boxes().forEach(keep);
+  });
+})();
