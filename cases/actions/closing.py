@@ -8,30 +8,15 @@ from cases.actions.evidence import open_goals
 from cases.actions.releases import release_in_force, withdraw
 from cases.models import Case, Effect, Person, Proposal, ProposedAction
 from cases.queries.sheets import sheet_of
-from cases.vocabulary.errors import Conflict, InvalidInput
+from cases.vocabulary.errors import Conflict
 from cases.vocabulary.playbooks import playbook_of
 from cases.vocabulary.stages import Stage
-
-LONGEST_REASON = 2000
-
-
-def _text(text: str) -> str:
-    said = text.strip()
-    if len(said) > LONGEST_REASON or "\x00" in said:
-        raise InvalidInput(f"A text is at most {LONGEST_REASON} characters of plain text.")
-    return said
-
-
-def _reason(text: str, *, missing: str) -> str:
-    said = _text(text)
-    if not said:
-        raise InvalidInput(missing)
-    return said
+from cases.vocabulary.texts import plain_text, reason_given
 
 
 def accept_outcome(*, case_id: int, by: Person, at: datetime, note: str = "") -> None:
     """The owner, or a lead, says that the job is done; the case closes."""
-    said = _text(note)
+    said = plain_text(note)
     with by_person(case_id=case_id, by=by, at=at, act="accept the outcome") as change:
         policies.check_may_accept(person=by, case=change.case)
         if undone := _goals_not_reached(change.case):
@@ -57,7 +42,7 @@ def close_without_action(*, case_id: int, by: Person, at: datetime, reason: str)
 
     Raises `Conflict` while a release is in force: its effects must be settled first.
     """
-    said = _reason(reason, missing="Say why nothing has to be done; the next shift reads it.")
+    said = reason_given(reason, missing="Say why nothing has to be done; the next shift reads it.")
     with by_person(case_id=case_id, by=by, at=at, act="close the case") as change:
         policies.check_may_decide(person=by)
         if release_in_force(change.case) is not None:
@@ -77,7 +62,7 @@ def _close(change: Change, by: Person, reason: str) -> None:
 
 def ask_for_plan(*, case_id: int, by: Person, at: datetime, reason: str) -> None:
     """Send a case that a person has back to the agent for a plan, with the reason."""
-    said = _reason(reason, missing="Say what has changed, so that another plan makes sense.")
+    said = reason_given(reason, missing="Say what has changed, so that another plan makes sense.")
     with by_person(case_id=case_id, by=by, at=at, act="ask for a plan") as change:
         policies.check_may_decide(person=by)
         if change.case.current_stage not in {Stage.ESCALATED, Stage.WAITING_FOR_ACCEPTANCE}:

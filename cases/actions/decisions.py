@@ -18,15 +18,13 @@ from cases.queries.sheets import sheet_of
 from cases.vocabulary.errors import (
     Conflict,
     DecisionRefused,
-    InvalidInput,
     NotFound,
     Refused,
     WatchbillError,
 )
 from cases.vocabulary.playbooks import playbook_of
 from cases.vocabulary.stages import Stage
-
-LONGEST_REASON = 2000
+from cases.vocabulary.texts import LONGEST_REASON, plain_text, reason_given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,11 +156,12 @@ def _check(
             changes=[item.as_value() for item in changes],
             current_number=current.number if current.number > proposal.number else None,
         ) from error
-    reason = answer.reason.strip()
-    if kind is not Decision.Kind.RELEASE and not reason:
-        raise InvalidInput("Say why in a few words; the next plan is made with your reason.")
-    if len(reason) > LONGEST_REASON or "\x00" in reason:
-        raise InvalidInput(f"A reason is at most {LONGEST_REASON} characters of plain text.")
+    if kind is Decision.Kind.RELEASE:
+        plain_text(answer.reason)
+    else:
+        reason_given(
+            answer.reason, missing="Say why in a few words; the next plan is made with your reason."
+        )
 
 
 def _count(

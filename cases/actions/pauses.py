@@ -16,8 +16,7 @@ from cases.vocabulary.actors import Actor
 from cases.vocabulary.errors import Conflict, InvalidInput, NotFound
 from cases.vocabulary.lanes import Lane
 from cases.vocabulary.playbooks import playbook_of
-
-LONGEST_REASON = 2000
+from cases.vocabulary.texts import reason_given
 
 
 def set_pause(*, lane: str, kind: str, agent: str, reason: str, by: Person, at: datetime) -> Pause:
@@ -27,7 +26,7 @@ def set_pause(*, lane: str, kind: str, agent: str, reason: str, by: Person, at: 
     `Conflict` when that very scope is paused already.
     """
     policies.check_may_pause(person=by)
-    said = _reason(reason)
+    said = reason_given(reason, missing="Say why; everyone at the desk reads it.")
     if lane and lane not in set(Lane):
         raise InvalidInput(f"{lane!r} is not a lane. Lanes: {', '.join(Lane)}.")
     if kind:
@@ -53,7 +52,7 @@ def set_pause(*, lane: str, kind: str, agent: str, reason: str, by: Person, at: 
 def lift_pause(*, pause_id: int, reason: str, by: Person, at: datetime) -> None:
     """Resume what a pause stopped. Facts and releases are checked anew before anything is done."""
     policies.check_may_pause(person=by)
-    said = _reason(reason)
+    said = reason_given(reason, missing="Say why; everyone at the desk reads it.")
     with transaction.atomic():
         pause = Pause.objects.select_for_update().filter(pk=pause_id).first()
         if pause is None:
@@ -75,12 +74,3 @@ def standing_pause(*, lane: Lane, kind: str, agent: Actor) -> Pause | None:
         Q(agent="") | Q(agent=agent.name) | Q(agent=agent.identity),
         lifted_at=None,
     ).first()
-
-
-def _reason(text: str) -> str:
-    said = text.strip()
-    if not said:
-        raise InvalidInput("Say why; everyone at the desk reads it.")
-    if len(said) > LONGEST_REASON or "\x00" in said:
-        raise InvalidInput(f"A reason is at most {LONGEST_REASON} characters of plain text.")
-    return said
