@@ -41,6 +41,7 @@ class Fault:
     kind: str
     method: str | None
     path_prefix: str | None
+    event: str | None
     times_left: int | None
     seconds: float
 
@@ -63,10 +64,15 @@ class LedgerEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One request that /v1 received; ``status`` is None while it is not answered."""
+    """One request that /v1 received: its arrival on the simulator's and on the real clock.
+
+    ``status`` is None while it is not answered, and for ever when its connection was reset;
+    ``duration_ms`` is None only while it is open.
+    """
 
     sequence: int
     at: datetime
+    real_at: datetime
     method: str
     path: str
     query: str
@@ -74,6 +80,24 @@ class Call:
     idempotency_key: str | None
     fencing_token: int | str | None
     duration_ms: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivery:
+    """One event on its way to one subscriber: "pending", "delivered", "dropped" or "failed"."""
+
+    sequence: int
+    url: str
+    webhook_id: str
+    event: str
+    body: Record
+    status: str
+    attempts: int
+    answer_status: int | None
+    error: str | None
+    queued_at: datetime
+    due_at: datetime
+    delivered_at: datetime | None
 
 
 class SimulatorControl:
@@ -108,17 +132,26 @@ class SimulatorControl:
     def is_healthy(self) -> bool:
         """True when the simulator answers and its database does too."""
         try:
-            return bool(self._call("GET", "/sim/health")["ok"])
+            return bool(self.health()["ok"])
         except (SimulatorRefused, httpx.TransportError):
             return False
+
+    def health(self) -> Record:
+        """Whether it lives, its clock, and which scenario and profile are loaded."""
+        return self._call("GET", "/sim/health")
 
     def scenarios(self) -> list[Record]:
         """Name, title and starting hour of each scenario."""
         return list(self._call("GET", "/sim/scenarios")["scenarios"])
 
-    def reset(self, *, scenario: str = "s318", now: datetime | None = None) -> datetime:
-        """Empty the world and load a scenario, at its own hour or at ``now`` (aware)."""
-        body: Record = {"scenario": scenario}
+    def reset(
+        self, *, scenario: str = "s318", profile: str = "modern", now: datetime | None = None
+    ) -> datetime:
+        """Empty the world and load a scenario, at its own hour or at ``now`` (aware).
+
+        Profiles: "modern", "no_idempotency", "no_version", "locked_by_user".
+        """
+        body: Record = {"scenario": scenario, "profile": profile}
         if now is not None:
             body["now"] = now.isoformat()
         return datetime.fromisoformat(self._call("POST", "/sim/reset", body)["now"])
@@ -143,7 +176,8 @@ class SimulatorControl:
         """Read, or change until the next reset, how this world behaves.
 
         Known: booking_confirm_seconds, message_deliver_seconds, idempotency_key_seconds,
-        rate_limit, rate_window_seconds.
+        rate_limit, rate_window_seconds; and what its profile sets, true or false:
+        idempotency_keys, versions, record_locks, lookup_by_reference, one_booking_per_shipment.
         """
         if changes:
             return self._call("POST", "/sim/settings", dict(changes))
@@ -155,18 +189,30 @@ class SimulatorControl:
         *,
         method: str | None = None,
         path_prefix: str | None = None,
+        event: str | None = None,
         times: int | None = None,
         seconds: float | None = None,
     ) -> Fault:
-        """Order "503", "slow" or "commit_then_timeout" for the calls that match.
+        """Order a fault for the calls, or the webhook events, that match.
 
-        ``slow`` waits before it works, ``commit_then_timeout`` after it. Without ``method``,
-        ``commit_then_timeout`` concerns writes only. Without ``times``, until ``clear_faults``.
+        Refusals: "503", "429" (``seconds`` go into Retry-After), "lookup_down" (searches by
+        client_reference). Time: "slow" waits ``seconds`` before it works, "commit_then_timeout"
+        after it, "timeout_before_commit" instead. Ends: "commit_then_500",
+        "connection_reset_before_commit", "connection_reset_after_commit". Reads, on the
+        simulator's clock: "stale_read" answers as of ``seconds`` ago, "404_after_create" hides
+        bookings and messages for their first ``seconds``. "lost_lease" takes the lease away
+        just before a renewal or a write under it. Events: "webhook_drop", "webhook_duplicate",
+        "webhook_delay" and "webhook_reorder" (goes after the next event, at most ``seconds``
+        later).
+
+        Without ``method``, faults about commits concern writes only. Without ``times``, until
+        ``clear_faults``.
         """
         body = {
             "kind": kind,
             "method": method,
             "path_prefix": path_prefix,
+            "event": event,
             "times": times,
             "seconds": seconds,
         }
@@ -196,12 +242,34 @@ class SimulatorControl:
         """Every true effect, oldest first: the oracle."""
         query = "" if shipment_id is None else f"?shipment_id={shipment_id}"
         entries = self._call("GET", f"/sim/ledger{query}")["entries"]
-        return [LedgerEntry(**_with_time(entry)) for entry in entries]
+        return [LedgerEntry(**_with_times(entry, "at")) for entry in entries]
 
     def calls(self, *, after: int = 0) -> list[Call]:
         """The calls that /v1 received, answered or open, oldest first."""
         calls = self._call("GET", f"/sim/calls?after={after}")["calls"]
-        return [Call(**_with_time(call)) for call in calls]
+        return [Call(**_with_times(call, "at", "real_at")) for call in calls]
+
+    def subscribe(self, *, url: str, secret: str, clock: str = "simulator") -> Record:
+        """Send every event from now on to ``url``, signed with ``secret`` (whsec_ and base64).
+
+        ``clock``, "simulator" or "real", is the one that stamps the deliveries.
+        """
+        body = {"url": url, "secret": secret, "clock": clock}
+        return self._call("POST", "/sim/webhooks", body)
+
+    def subscriptions(self) -> list[Record]:
+        """Who is told of events."""
+        return list(self._call("GET", "/sim/webhooks")["subscriptions"])
+
+    def unsubscribe_all(self) -> None:
+        """Tell nobody any more, and forget the deliveries."""
+        self._call("DELETE", "/sim/webhooks")
+
+    def deliveries(self) -> list[Delivery]:
+        """All deliveries of events, oldest first, whatever became of them."""
+        deliveries = self._call("GET", "/sim/webhooks/deliveries")["deliveries"]
+        times = ("queued_at", "due_at", "delivered_at")
+        return [Delivery(**_with_times(delivery, *times)) for delivery in deliveries]
 
     def _call(self, method: str, path: str, body: Record | None = None) -> Record:
         response = self._client.request(method, path, json=body)
@@ -213,8 +281,9 @@ class SimulatorControl:
         return dict(response.json()) if response.content else {}
 
 
-def _with_time(record: Record) -> Record:
-    return {**record, "at": datetime.fromisoformat(record["at"])}
+def _with_times(record: Record, *names: str) -> Record:
+    times = {name: datetime.fromisoformat(record[name]) for name in names if record[name]}
+    return {**record, **times}
 
 
 def _clock(answer: Record) -> Clock:

@@ -53,12 +53,13 @@ def _serve(*, host: str, port: int) -> int:
         "transport_sim.asgi:application",
         host=host,
         port=port,
+        http="transport_sim.disconnection:ResettableProtocol",
         access_log=False,
         log_level="warning",
         # The simulator answers with the date of its own, movable clock.
         date_header=False,
         server_header=False,
-        lifespan="off",
+        lifespan="on",  # starts the courier
         # Answers held back by a fault must not hold back the end of the process.
         timeout_graceful_shutdown=2,
     )

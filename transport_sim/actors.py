@@ -9,7 +9,17 @@ from datetime import datetime
 
 from django.db import transaction
 
-from transport_sim import bookings, clock, edits, messages, quotes, shipments, windows
+from transport_sim import (
+    bookings,
+    clock,
+    edits,
+    mail,
+    possession,
+    quotes,
+    shipments,
+    webhooks,
+    windows,
+)
 from transport_sim.fields import CURRENCY, SCAC, Fields
 from transport_sim.models import ACTIVE_BOOKING_STATUSES, Booking, Quote
 from transport_sim.problems import Problem
@@ -118,6 +128,7 @@ class BookingDecline:
         booking.version += 1
         booking.save(update_fields=["status", "version"])
         bookings.announce(booking, by=booking.scac, at=scene.now)
+        webhooks.announce_booking(booking, at=scene.now)
         shipment = scene.shipments[self.shipment_id]
         if shipment.carrier_booking_id == booking.pk:
             edits.remove_carrier(shipment)
@@ -127,47 +138,6 @@ class BookingDecline:
     def record(self, scene: Scene) -> dict[str, object]:
         """The booking."""
         return bookings.as_json(bookings.find(self.booking_id))
-
-
-@dataclass(frozen=True)
-class EmployeeMessage:
-    """A person tells the customer from the transport system's own screens."""
-
-    wanted: messages.MessageRequest
-    employee: str
-
-    @property
-    def shipment_id(self) -> str:
-        """The shipment the message is about."""
-        return self.wanted.shipment_id
-
-    def play(self, scene: Scene) -> None:
-        """Queue the message."""
-        messages.enter(
-            self.wanted,
-            by=self.employee,
-            at=scene.now,
-            shipment_version=scene.shipments[self.shipment_id].version,
-        )
-
-    def record(self, scene: Scene) -> dict[str, object]:
-        """The newest message of the shipment."""
-        return messages.of_shipments([self.shipment_id])[-1]
-
-
-def _sends_message(step: Fields) -> Step:
-    return EmployeeMessage(
-        employee=step.text("employee", longest=100),
-        wanted=messages.MessageRequest(
-            shipment_id=step.identifier("shipment_id"),
-            recipient=step.text("recipient"),
-            channel=step.text("channel", longest=32),
-            template=step.text("template", longest=64),
-            about=step.text("about"),
-            body=step.text("body", longest=messages.LONGEST_BODY),
-            client_reference="",
-        ),
-    )
 
 
 def _assigns_carrier(step: Fields) -> Step:
@@ -233,10 +203,14 @@ ACTORS: dict[str, Callable[[Fields], Step]] = {
     "employee_assigns_carrier": _assigns_carrier,
     "employee_moves_window": _moves_window,
     "employee_edits": _edits,
-    "employee_sends_message": _sends_message,
+    "employee_sends_message": mail.sends_message,
+    "employee_opens_record": possession.opens_record,
+    "employee_closes_record": possession.closes_record,
+    "other_takes_lease": possession.takes_lease,
     "carrier_offers_quote": _offers_quote,
     "quote_withdrawn": _withdraws_quote,
     "carrier_declines": _declines,
+    "message_bounces": mail.bounces,
 }
 
 

@@ -16,12 +16,13 @@ from transport_sim import (
     messages,
     preconditions,
     quotes,
+    record_locks,
     shipments,
 )
 from transport_sim.database import snapshot
 from transport_sim.endpoints import answer
 from transport_sim.fields import Fields, body_of, query_list, query_number, query_of
-from transport_sim.models import Shipment
+from transport_sim.models import Shipment, World
 from transport_sim.problems import Problem
 
 MOST_IDS = 200
@@ -63,6 +64,7 @@ def patch_shipment(request: HttpRequest, *, principal: str, shipment_id: str) ->
     writer = preconditions.writer_of(request, principal=principal)
     with transaction.atomic():
         shipment = shipments.lock(shipment_id)
+        record_locks.require_closed(shipment_id)
         resource = leases.shipment_resource(shipment_id)
         token = preconditions.check_fence_if_sent(writer, resource=resource)
         preconditions.require_version(writer, shipment)
@@ -105,7 +107,7 @@ def list_quotes(request: HttpRequest, *, principal: str) -> HttpResponse:
 
 def create_booking(request: HttpRequest, *, principal: str) -> HttpResponse:
     """POST a booking: 202, confirmed by the carrier later."""
-    key = idempotency.require_key(request)
+    key = idempotency.key_of(request)
     payload = body_of(request)
     wanted = bookings.read_request(Fields(payload))
     writer = preconditions.writer_of(request, principal=principal, key=key)
@@ -125,7 +127,7 @@ def list_bookings(request: HttpRequest, *, principal: str) -> HttpResponse:
 
 def create_message(request: HttpRequest, *, principal: str) -> HttpResponse:
     """POST a message: 202, delivered later."""
-    key = idempotency.require_key(request)
+    key = idempotency.key_of(request)
     payload = body_of(request)
     wanted = messages.read_request(Fields(payload))
     writer = preconditions.writer_of(request, principal=principal, key=key)
@@ -183,6 +185,16 @@ def _list(request: HttpRequest, by_shipment: Listing, by_reference: Lookup) -> H
     if query.has("shipment_ids"):
         items = by_shipment(query_list(query, "shipment_ids", most=MOST_IDS))
     else:
-        items = by_reference(query.text("client_reference"))
+        items = _looked_up(by_reference, query.text("client_reference"))
     query.done()
     return answer({"items": items})
+
+
+def _looked_up(by_reference: Lookup, client_reference: str) -> list[dict[str, object]]:
+    if not World.objects.get().lookup_by_reference:
+        raise Problem(
+            status=400,
+            code="lookup_not_supported",
+            detail="This system does not search by client_reference. Send shipment_ids.",
+        )
+    return by_reference(client_reference)

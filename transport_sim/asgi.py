@@ -18,18 +18,33 @@ type Receive = Callable[[], Awaitable[Message]]
 type Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
 _django = get_asgi_application()
+
+from transport_sim import arrival, courier  # noqa: E402 (the models need the line above)
+
 connections.settings["default"]["OPTIONS"]["pool"] = SERVER_POOL
 
 
-async def application(scope: Message, receive: Receive, send: Send) -> None:
+async def application(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     """Serve one request to its end, even when the client hangs up meanwhile.
 
     A real server does not undo a booking because the caller lost patience, and the call log
     must show how such a call ended. So the application never learns of the disconnect.
     """
+    if scope["type"] == "lifespan":
+        await _live(receive, send)
+        return
     if scope["type"] == "http":
+        arrival.note(scope)
         receive = _deaf_after_the_body(receive)
     await _django(scope, receive, send)
+
+
+async def _live(receive: Receive, send: Send) -> None:
+    await receive()
+    courier.start()
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    await send({"type": "lifespan.shutdown.complete"})
 
 
 def _deaf_after_the_body(receive: Receive) -> Receive:

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from transport_sim import clock, journal, leases, preconditions, quotes, shipments
+from transport_sim import (
+    clock,
+    journal,
+    leases,
+    preconditions,
+    quotes,
+    record_locks,
+    shipments,
+)
 from transport_sim.fields import CURRENCY, SCAC, Fields
 from transport_sim.idempotency import Accepted
 from transport_sim.models import ACTIVE_BOOKING_STATUSES, Booking, Quote, Shipment, World
@@ -40,16 +48,22 @@ def read_request(body: Fields) -> BookingRequest:
 
 def book(wanted: BookingRequest, *, writer: Writer) -> Accepted:
     """Check every rule under the shipment's lock, then book. Needs a transaction."""
+    world = World.objects.get()
     shipment = shipments.lock(wanted.shipment_id)
+    record_locks.require_closed(shipment.pk)
     resource = leases.shipment_resource(shipment.pk)
     token = preconditions.require_fence(writer, resource=resource)
     preconditions.require_version(writer, shipment)
     now = clock.now()
-    _require_uncovered(shipment)
+    _require_open(shipment, world)
     quote = quotes.require_bookable(
-        quote_id=wanted.quote_id, shipment_id=shipment.pk, price=wanted.price, now=now
+        quote_id=wanted.quote_id,
+        shipment_id=shipment.pk,
+        price=wanted.price,
+        now=now,
+        reusable=not world.one_booking_per_shipment,
     )
-    booking = _create(wanted, by=writer.principal, at=now)
+    booking = _create(wanted, world, by=writer.principal, at=now)
     _cover(shipment, quote, booking, by=writer.principal, at=now)
     quotes.change_status(quote, "used", by=writer.principal, at=now)
     effect = journal.Effect(
@@ -72,17 +86,18 @@ def book(wanted: BookingRequest, *, writer: Writer) -> Accepted:
     return Accepted(location=f"/v1/bookings/{booking.pk}", body=as_json(booking))
 
 
-def _require_uncovered(shipment: Shipment) -> None:
+def _require_open(shipment: Shipment, world: World) -> None:
     active = Booking.objects.filter(
         shipment_id=shipment.pk, status__in=ACTIVE_BOOKING_STATUSES
     ).exists()
-    if shipment.carrier_scac is not None or active:
+    covered = shipment.carrier_scac is not None or active
+    if covered and world.one_booking_per_shipment:
         raise Problem(
             status=409,
             code="shipment_already_covered",
             detail=f"{shipment.pk} has a carrier or a running booking. Read it again.",
         )
-    if shipment.status != "uncovered":
+    if shipment.status not in {"uncovered", "booked"}:
         raise Problem(
             status=409,
             code="shipment_not_open",
@@ -90,7 +105,7 @@ def _require_uncovered(shipment: Shipment) -> None:
         )
 
 
-def _create(wanted: BookingRequest, *, by: str, at: datetime) -> Booking:
+def _create(wanted: BookingRequest, world: World, *, by: str, at: datetime) -> Booking:
     number = journal.next_number("bookings")
     booking = Booking.objects.create(
         id=f"B-{5000 + number}",
@@ -101,7 +116,8 @@ def _create(wanted: BookingRequest, *, by: str, at: datetime) -> Booking:
         currency=wanted.price.currency,
         client_reference=wanted.client_reference,
         created_at=at,
-        confirm_due_at=at + timedelta(seconds=World.objects.get().booking_confirm_seconds),
+        confirm_due_at=at + timedelta(seconds=world.booking_confirm_seconds),
+        exclusive=world.one_booking_per_shipment,
     )
     announce(booking, by=by, at=at)
     return booking

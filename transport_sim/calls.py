@@ -1,16 +1,23 @@
-"""The call log: what reached /v1, committed on arrival and completed at the answer."""
+"""The call log: what reached /v1, committed on arrival and completed at the answer.
+
+A call whose connection was broken off without an answer is complete without a status.
+"""
 
 import time
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
-from transport_sim import clock, database
+from transport_sim import arrival, clock, database
 from transport_sim.headers import GetResponse
 from transport_sim.models import Call
 
 API_PREFIX = "/v1/"
+
+
+class NoAnswer(HttpResponse):
+    """Stands for the answer of a call whose connection is gone. Nobody will see it."""
 
 
 @async_only_middleware
@@ -23,16 +30,19 @@ def call_log(get_response: GetResponse) -> GetResponse:
         started = time.perf_counter()
         sequence = await database.from_async(_arrived, request)
         response = await get_response(request)
+        status = None if isinstance(response, NoAnswer) else response.status_code
         duration_ms = round((time.perf_counter() - started) * 1000)
-        await database.from_async(_answered, sequence, response.status_code, duration_ms)
+        await database.from_async(_answered, sequence, status, duration_ms)
         return response
 
     return middleware
 
 
 def _arrived(request: HttpRequest) -> int:
+    real_at = arrival.real_instant(request)
     call = Call.objects.create(
-        at=clock.now(),
+        at=real_at + clock.read().offset,
+        real_at=real_at,
         method=_storable(request.method or "", 16),
         path=_storable(request.path, 500),
         query=_storable(request.META.get("QUERY_STRING", ""), 2_000),
@@ -42,7 +52,7 @@ def _arrived(request: HttpRequest) -> int:
     return call.pk
 
 
-def _answered(sequence: int, status: int, duration_ms: int) -> None:
+def _answered(sequence: int, status: int | None, duration_ms: int) -> None:
     # After a reset the row is gone; then there is nothing left to complete.
     Call.objects.filter(pk=sequence).update(status=status, duration_ms=duration_ms)
 
@@ -68,6 +78,7 @@ def _as_json(call: Call) -> dict[str, object]:
     return {
         "sequence": call.pk,
         "at": clock.as_text(call.at),
+        "real_at": clock.as_text(call.real_at),
         "method": call.method,
         "path": call.path,
         "query": call.query,

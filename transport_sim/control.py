@@ -2,14 +2,15 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from transport_sim import actors, calls, clock, faults, journal, scenarios
+from transport_sim import actors, calls, clock, faults, journal, scenarios, webhooks
 from transport_sim.endpoints import answer
-from transport_sim.faults import DEFAULT_HOLD_SECONDS, HANDLERS, FaultOrder
+from transport_sim.faults import FaultOrder
 from transport_sim.fields import Fields, body_of, query_number, query_of
+from transport_sim.misbehaviour import DEFAULT_HOLD_SECONDS, KINDS
 from transport_sim.models import World
 from transport_sim.problems import Problem
+from transport_sim.profiles import PROFILES, SWITCHES
 
-METHODS = ("GET", "POST", "PATCH", "PUT", "DELETE")
 LONGEST_HOLD_SECONDS = 3_600.0
 LONGEST_ADVANCE_SECONDS = 366 * 86_400.0
 MOST_CALLS = 10_000
@@ -18,8 +19,14 @@ MOST_CALLS = 10_000
 def health(request: HttpRequest) -> HttpResponse:
     """GET whether the simulator lives; needs no token."""
     world = World.objects.get()
-    now = clock.as_text(clock.now())
-    return answer({"ok": True, "now": now, "scenario": world.scenario or None})
+    return answer(
+        {
+            "ok": True,
+            "now": clock.as_text(clock.now()),
+            "scenario": world.scenario or None,
+            "profile": world.profile,
+        }
+    )
 
 
 def list_scenarios(request: HttpRequest, *, principal: str) -> HttpResponse:
@@ -28,13 +35,14 @@ def list_scenarios(request: HttpRequest, *, principal: str) -> HttpResponse:
 
 
 def reset(request: HttpRequest, *, principal: str) -> HttpResponse:
-    """POST: empty the world and load a scenario."""
+    """POST: empty the world and load a scenario into a system of some profile."""
     body = Fields(body_of(request))
     scenario = scenarios.SCENARIOS[body.choice("scenario", scenarios.SCENARIOS)]
+    profile = body.choice("profile", PROFILES) if body.has("profile") else "modern"
     now = body.instant("now") if body.has("now") else None
     body.done()
-    at = scenarios.load(scenario, now=now)
-    return answer({"scenario": scenario.name, "now": clock.as_text(at)})
+    at = scenarios.load(scenario, profile=profile, now=now)
+    return answer({"scenario": scenario.name, "profile": profile, "now": clock.as_text(at)})
 
 
 def read_clock(request: HttpRequest, *, principal: str) -> HttpResponse:
@@ -88,6 +96,9 @@ def change_settings(request: HttpRequest, *, principal: str) -> HttpResponse:
     for name, highest in (("rate_limit", 1_000_000), ("rate_window_seconds", 3_600)):
         if body.has(name):
             changes[name] = body.whole(name, lowest=1, highest=highest)
+    for name in SWITCHES:
+        if body.has(name):
+            changes[name] = body.flag(name)
     body.done()
     if changes:
         World.objects.filter(pk=1).update(**changes)
@@ -102,6 +113,7 @@ def _settings(world: World) -> HttpResponse:
             "idempotency_key_seconds": world.idempotency_key_seconds,
             "rate_limit": world.rate_limit,
             "rate_window_seconds": world.rate_window_seconds,
+            **{name: getattr(world, name) for name in SWITCHES},
         }
     )
 
@@ -112,24 +124,47 @@ def list_faults(request: HttpRequest, *, principal: str) -> HttpResponse:
 
 
 def order_fault(request: HttpRequest, *, principal: str) -> HttpResponse:
-    """POST a fault, in force from the next call on."""
+    """POST a fault, in force from the next call or event on."""
     body = Fields(body_of(request))
+    kind = body.choice("kind", (*KINDS, *webhooks.FAULTS))
+    order = _webhook_fault(body, kind) if kind in webhooks.FAULTS else _call_fault(body, kind)
+    body.done()
+    return answer(faults.order(order), status=201)
+
+
+def _call_fault(body: Fields, kind: str) -> FaultOrder:
     prefix = body.text("path_prefix") if body.has("path_prefix") else ""
     if prefix and not prefix.startswith(calls.API_PREFIX):
         body.refuse("path_prefix", f"send a path below {calls.API_PREFIX}")
-    order = FaultOrder(
-        kind=body.choice("kind", HANDLERS),
-        method=body.choice("method", METHODS) if body.has("method") else "",
+    return FaultOrder(
+        kind=kind,
+        method=body.choice("method", KINDS[kind].methods) if body.has("method") else "",
         path_prefix=prefix,
-        times=body.whole("times", lowest=1, highest=1_000_000) if body.has("times") else None,
-        seconds=(
-            body.number("seconds", lowest=0, highest=LONGEST_HOLD_SECONDS)
-            if body.has("seconds")
-            else DEFAULT_HOLD_SECONDS
-        ),
+        event="",
+        times=_times(body),
+        seconds=_seconds(body, default=KINDS[kind].seconds),
     )
-    body.done()
-    return answer(faults.order(order), status=201)
+
+
+def _webhook_fault(body: Fields, kind: str) -> FaultOrder:
+    return FaultOrder(
+        kind=kind,
+        method="",
+        path_prefix="",
+        event=body.choice("event", webhooks.EVENTS) if body.has("event") else "",
+        times=_times(body),
+        seconds=_seconds(body, default=DEFAULT_HOLD_SECONDS),
+    )
+
+
+def _times(body: Fields) -> int | None:
+    return body.whole("times", lowest=1, highest=1_000_000) if body.has("times") else None
+
+
+def _seconds(body: Fields, *, default: float) -> float:
+    if not body.has("seconds"):
+        return default
+    return body.number("seconds", lowest=0, highest=LONGEST_HOLD_SECONDS)
 
 
 def clear_faults(request: HttpRequest, *, principal: str) -> HttpResponse:

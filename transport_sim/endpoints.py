@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 
-from transport_sim import settings, settlement
+from transport_sim import lenses, profiles, settings, settlement
 from transport_sim.database import lend
 from transport_sim.models import World
 from transport_sim.problems import Problem
@@ -87,7 +87,9 @@ def _serve_api(
     allowance = _limiter.take(
         principal=AGENT, limit=world.rate_limit, window_seconds=world.rate_window_seconds
     )
-    response = _within_limit(allowance, handlers, request, captured)
+    response = profiles.as_seen_outside(
+        _within_limit(allowance, handlers, request, captured), world
+    )
     for name, value in allowance.headers().items():
         response[name] = value
     return response
@@ -102,7 +104,8 @@ def _within_limit(
     try:
         allowance.check()
         settlement.settle_due()
-        return _handler(handlers, request)(request, principal=AGENT, **captured)
+        with lenses.looking():
+            return _handler(handlers, request)(request, principal=AGENT, **captured)
     except Problem as problem:
         return problem.response()
 

@@ -14,6 +14,7 @@ from transport_sim import clock
 from transport_sim.models import StoredAnswer, World
 from transport_sim.problems import Problem
 
+ACCEPTED = 202
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
@@ -25,8 +26,10 @@ class Accepted:
     body: dict[str, object]
 
 
-def require_key(request: HttpRequest) -> str:
-    """Give the request's key, or refuse with 400."""
+def key_of(request: HttpRequest) -> str | None:
+    """Give the request's key, None where keys mean nothing, or refuse with 400."""
+    if not World.objects.get().idempotency_keys:
+        return None
     key = request.headers.get("Idempotency-Key")
     if key is None:
         raise Problem(
@@ -52,20 +55,31 @@ class Keyed:
     fingerprint: str
 
 
-def keyed(request: HttpRequest, *, principal: str, key: str, payload: dict[str, object]) -> Keyed:
-    """Tell requests apart by method, path and payload; headers may differ in a retry."""
+def keyed(
+    request: HttpRequest, *, principal: str, key: str | None, payload: dict[str, object]
+) -> Keyed | None:
+    """Tell requests apart by method, path and payload; headers may differ in a retry.
+
+    Without a key there is nothing to tell: each request is a new one.
+    """
+    if key is None:
+        return None
     canonical = json.dumps([request.method, request.path, payload], sort_keys=True)
     fingerprint = hashlib.sha256(canonical.encode()).hexdigest()
     return Keyed(principal=principal, key=key, fingerprint=fingerprint)
 
 
 @transaction.atomic
-def once(asked: Keyed, work: Callable[[], Accepted]) -> HttpResponse:
+def once(asked: Keyed | None, work: Callable[[], Accepted]) -> HttpResponse:
     """Do ``work`` in a transaction and keep its answer, or give the kept answer again.
+
+    Without a key (``asked`` is None) it is done each time.
 
     Only what had an effect is kept: a refused request leaves its key unused. Raises Problem
     409 while the first request is still at work and 422 for another payload.
     """
+    if asked is None:
+        return _render(work())
     _claim(asked)
     now = clock.now()
     stored = StoredAnswer.objects.filter(principal=asked.principal, key=asked.key).first()
@@ -73,18 +87,18 @@ def once(asked: Keyed, work: Callable[[], Accepted]) -> HttpResponse:
         return _replay(stored, asked)
     accepted = work()
     lifetime = timedelta(seconds=World.objects.get().idempotency_key_seconds)
-    stored, _ = StoredAnswer.objects.update_or_create(
+    StoredAnswer.objects.update_or_create(
         principal=asked.principal,
         key=asked.key,
         defaults={
             "fingerprint": asked.fingerprint,
-            "status": 202,
+            "status": ACCEPTED,
             "location": accepted.location,
             "body": json.dumps(accepted.body, ensure_ascii=False),
             "expires_at": now + lifetime,
         },
     )
-    return _render(stored)
+    return _render(accepted)
 
 
 def _claim(asked: Keyed) -> None:
@@ -112,15 +126,20 @@ def _replay(stored: StoredAnswer, asked: Keyed) -> HttpResponse:
             code="idempotency_key_reused",
             detail="This key belongs to another request. Use a new key for a new request.",
         )
-    response = _render(stored)
+    response = _answer(stored.body, status=stored.status, location=stored.location)
     response["Idempotent-Replayed"] = "true"
     return response
 
 
-def _render(stored: StoredAnswer) -> HttpResponse:
+def _render(accepted: Accepted) -> HttpResponse:
+    body = json.dumps(accepted.body, ensure_ascii=False)
+    return _answer(body, status=ACCEPTED, location=accepted.location)
+
+
+def _answer(body: str, *, status: int, location: str) -> HttpResponse:
     return HttpResponse(
-        stored.body,
-        status=stored.status,
+        body,
+        status=status,
         content_type="application/json",
-        headers={"Location": stored.location},
+        headers={"Location": location},
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from transport_sim import clock, journal, leases, preconditions, shipments
+from transport_sim import clock, journal, leases, preconditions, record_locks, shipments
 from transport_sim.fields import Fields
 from transport_sim.idempotency import Accepted
 from transport_sim.models import OutgoingMessage, World
@@ -48,6 +48,7 @@ def send(wanted: MessageRequest, *, writer: Writer) -> Accepted:
     The shipment keeps its version: a message is a record of its own.
     """
     shipment = shipments.lock(wanted.shipment_id)
+    record_locks.require_closed(shipment.pk)
     resource = leases.shipment_resource(shipment.pk)
     token = preconditions.require_fence(writer, resource=resource)
     preconditions.require_version(writer, shipment)

@@ -38,8 +38,13 @@ def status_at(quote: Quote, now: datetime) -> str:
     return "expired" if quote.status == "open" and quote.expires_at <= now else quote.status
 
 
-def require_bookable(*, quote_id: str, shipment_id: str, price: Price, now: datetime) -> Quote:
-    """Lock a quote and refuse it unless it is open and says what the booking says."""
+def require_bookable(
+    *, quote_id: str, shipment_id: str, price: Price, now: datetime, reusable: bool
+) -> Quote:
+    """Lock a quote and refuse it unless it is open and says what the booking says.
+
+    A used quote will do as well where quotes are ``reusable``.
+    """
     quote = Quote.objects.select_for_update().filter(pk=quote_id, shipment_id=shipment_id).first()
     if quote is None:
         raise Problem(
@@ -55,7 +60,7 @@ def require_bookable(*, quote_id: str, shipment_id: str, price: Price, now: date
             code="quote_expired",
             detail=f"{quote_id} ended at {until}. Ask for a new quote.",
         )
-    if status != "open":
+    if status != "open" and not (reusable and status == "used"):
         raise Problem(
             status=410, code="quote_not_open", detail=f"{quote_id} is {status}. Use another quote."
         )

@@ -7,18 +7,22 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from transport_sim import clock
+from transport_sim import clock, profiles
 from transport_sim.models import (
     Booking,
     Change,
     Fault,
     Lease,
     LedgerEntry,
+    OpenRecord,
     OutgoingMessage,
+    PastState,
     Quote,
     Shipment,
     Stop,
     StoredAnswer,
+    WebhookDelivery,
+    WebhookSubscription,
     World,
 )
 from transport_sim.models import Call as LoggedCall
@@ -125,34 +129,42 @@ SCENARIOS = {
     )
 }
 
-# Children before parents. Fences and counters stay: tokens and sequences only ever rise.
+# Children before parents, and in the order in which a settlement locks: first the record, then
+# the faults and subscribers of its event. Fences and counters stay: they only ever rise.
 _EMPTIED = (
     LoggedCall,
     Change,
     LedgerEntry,
     StoredAnswer,
     Lease,
-    Fault,
     OutgoingMessage,
     Booking,
+    Fault,
+    WebhookDelivery,
+    WebhookSubscription,
     Quote,
     Stop,
+    OpenRecord,
     Shipment,
+    PastState,
 )
 
 
 @transaction.atomic
-def load(scenario: Scenario, *, now: datetime | None) -> datetime:
-    """Empty the world, set its clock and its default settings, and build the scenario."""
+def load(scenario: Scenario, *, profile: str, now: datetime | None) -> datetime:
+    """Empty the world, set its clock and the settings of its profile, and build the scenario."""
     at = scenario.starts_at if now is None else now
     World.objects.select_for_update().get()
     # Writers lock their shipment first. So waiting here means not meeting one half-way.
     list(Shipment.objects.select_for_update().order_by("pk").values_list("pk"))
     for model in _EMPTIED:
         model.objects.all().delete()
-    World(id=1, scenario=scenario.name).save(force_update=True)
+    world = World(id=1, scenario=scenario.name, profile=profile, **profiles.PROFILES[profile])
+    world.save(force_update=True)
     clock.put(at)
     scenario.build(at)
+    # Whoever looks back beyond the start sees the start.
+    PastState.objects.update(at=datetime.min.replace(tzinfo=UTC))
     return at
 
 

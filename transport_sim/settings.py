@@ -47,7 +47,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 MIDDLEWARE = [
     "transport_sim.headers.answer_headers",
     "transport_sim.calls.call_log",
-    "transport_sim.faults.faults",
+    "transport_sim.misbehaviour.misbehaviour",
 ]
 
 LOGGING = {

@@ -1,12 +1,12 @@
 """What the passing of time brings about: carriers confirm, messages arrive.
 
-Nothing runs in the background. Whoever calls next finds everything that is due already done,
-so that a moved clock shows at once.
+Whoever calls next finds everything that is due already done, so that a moved clock shows at
+once. While somebody subscribes to events the courier calls all the time.
 """
 
 from django.db import transaction
 
-from transport_sim import clock, journal
+from transport_sim import clock, journal, webhooks
 from transport_sim.models import Booking, OutgoingMessage
 
 MAIL = "delivery-service"
@@ -39,6 +39,7 @@ def _confirm(booking: Booking) -> None:
         at=booking.confirm_due_at,
         by=booking.scac,
     )
+    webhooks.announce_booking(booking, at=booking.confirm_due_at)
 
 
 def _deliver(message: OutgoingMessage) -> None:
@@ -53,3 +54,4 @@ def _deliver(message: OutgoingMessage) -> None:
         at=message.deliver_due_at,
         by=MAIL,
     )
+    webhooks.announce_message(message, at=message.deliver_due_at)

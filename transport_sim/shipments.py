@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from transport_sim import clock, journal, windows
+from transport_sim import clock, journal, webhooks, windows
 from transport_sim.models import Shipment, Stop
 from transport_sim.preconditions import entity_tag
 from transport_sim.problems import Problem
@@ -35,7 +35,7 @@ def _present(shipment: Shipment | None, shipment_id: str) -> Shipment:
 
 
 def new_version(shipment: Shipment, *, by: str, at: datetime) -> None:
-    """Save a locked shipment under its next version and tell the change feed."""
+    """Save a locked shipment under its next version; tell the change feed and subscribers."""
     shipment.version += 1
     shipment.updated_by = by
     shipment.updated_at = at
@@ -47,6 +47,7 @@ def new_version(shipment: Shipment, *, by: str, at: datetime) -> None:
         at=at,
         by=by,
     )
+    webhooks.announce_shipment(shipment, at=at)
 
 
 def by_ids(ids: Sequence[str]) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from django.urls import path, register_converter
 
-from transport_sim import api, control, fields
+from transport_sim import api, control, control_webhooks, fields
 from transport_sim.endpoints import public, sim, v1
 
 
@@ -47,6 +47,15 @@ urlpatterns = [
     path("sim/actors/<id:actor>", sim(POST=control.play_actor)),
     path("sim/ledger", sim(GET=control.read_ledger)),
     path("sim/calls", sim(GET=control.read_calls)),
+    path(
+        "sim/webhooks",
+        sim(
+            GET=control_webhooks.list_subscriptions,
+            POST=control_webhooks.subscribe,
+            DELETE=control_webhooks.unsubscribe_all,
+        ),
+    ),
+    path("sim/webhooks/deliveries", sim(GET=control_webhooks.list_deliveries)),
 ]
 
 handler400 = "transport_sim.problems.bad_request"

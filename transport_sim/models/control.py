@@ -1,6 +1,10 @@
-"""How concurrent writers are kept apart: idempotency keys, leases, fencing tokens."""
+"""How concurrent writers are kept apart: idempotency keys, leases, fencing tokens, locks."""
 
 from django.db import models
+
+from transport_sim.models.shipments import Shipment
+
+HOLDER_KINDS = ("agent", "person")
 
 
 class StoredAnswer(models.Model):
@@ -35,6 +39,7 @@ class Lease(models.Model):
     id = models.UUIDField(primary_key=True)
     resource = models.CharField(max_length=128)
     holder = models.CharField(max_length=200)
+    holder_kind = models.CharField(max_length=16, default="agent")
     fencing_token = models.PositiveBigIntegerField()
     expires_at = models.DateTimeField()
     released_at = models.DateTimeField(null=True)
@@ -46,4 +51,16 @@ class Lease(models.Model):
             models.UniqueConstraint(
                 fields=("resource", "fencing_token"), name="fencing_token_granted_once"
             ),
+            models.CheckConstraint(
+                condition=models.Q(holder_kind__in=HOLDER_KINDS), name="lease_holder_is_known"
+            ),
         )
+
+
+class OpenRecord(models.Model):
+    """A shipment that an employee has open on the screen, and since when."""
+
+    shipment = models.OneToOneField(Shipment, primary_key=True, on_delete=models.CASCADE)
+    shipment_id: str
+    employee = models.CharField(max_length=100)
+    since = models.DateTimeField()

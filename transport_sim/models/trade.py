@@ -54,6 +54,8 @@ class Booking(models.Model):
     created_at = models.DateTimeField()
     confirm_due_at = models.DateTimeField()
     confirmed_at = models.DateTimeField(null=True)
+    # False where the system was told to take a second order for the same shipment.
+    exclusive = models.BooleanField(default=True)
 
     class Meta:
         """What must hold whoever writes."""
@@ -64,7 +66,7 @@ class Booking(models.Model):
             ),
             models.UniqueConstraint(
                 fields=("shipment",),
-                condition=models.Q(status__in=ACTIVE_BOOKING_STATUSES),
+                condition=models.Q(status__in=ACTIVE_BOOKING_STATUSES, exclusive=True),
                 name="one_active_booking_per_shipment",
             ),
         )
