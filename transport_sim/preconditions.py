@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 
-from transport_sim.models import Fence, Shipment, World
+from transport_sim import clock
+from transport_sim.models import Fence, Lease, Shipment, World
 from transport_sim.problems import Problem
 
 _STRONG = r'"[^"\x00-\x20\x7f]*"'
@@ -113,5 +114,14 @@ def _check_fence(header: str, resource: str) -> int:
             status=422,
             code="fencing_token_unknown",
             detail=f"No lease on {resource} ever had this token. Send the one you were given.",
+        )
+    in_force = Lease.objects.filter(
+        resource=resource, fencing_token=token, released_at=None, expires_at__gt=clock.now()
+    )
+    if not in_force.exists():
+        raise Problem(
+            status=409,
+            code="stale_fencing_token",
+            detail=f"This lease on {resource} has ended. Stop, and take a lease again.",
         )
     return token

@@ -43,6 +43,19 @@ def test_the_token_of_an_older_lease_is_refused_after_a_newer_one(
     assert caller.book(alive).status_code == 202
 
 
+def test_the_newest_token_counts_only_while_its_lease_is_in_force(
+    caller: Caller, control: SimulatorControl
+) -> None:
+    expired = caller.headers()
+    control.advance_clock(seconds=61)
+    refused(caller.book(expired), 409, "stale_fencing_token")
+    lease = caller.lease()
+    caller.client.delete(f"/v1/leases/{lease['lease_id']}")
+    given_back = {**expired, "Fencing-Token": str(lease["fencing_token"])}
+    refused(caller.book(given_back), 409, "stale_fencing_token")
+    assert control.ledger() == []
+
+
 def test_the_same_holder_may_take_it_again_and_fences_its_own_older_self(caller: Caller) -> None:
     old = caller.lease(holder="worker-1")
     new = caller.lease(holder="worker-1")
