@@ -47,6 +47,11 @@ def close_without_action(*, case_id: int, by: Person, at: datetime, reason: str)
         policies.check_may_decide(person=by)
         if release_in_force(change.case) is not None:
             raise Conflict("A release is in force. Wait until it is settled, then close.")
+        unknown = Effect.objects.filter(
+            decision__case=change.case, state=Effect.State.UNKNOWN
+        ).first()
+        if unknown is not None:
+            raise Conflict(f"Whether {unknown.reference} happened is unknown. Record it first.")
         for ready in change.case.proposals.filter(state=Proposal.State.READY):
             withdraw(change, proposal=ready, reason=f"{by} closed the case: {said}")
         _close(change, by, said)

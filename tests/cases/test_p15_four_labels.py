@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from cases.actions import closing, effects
+from cases.actions import closing, effects, findings
 from cases.actions.clock import move_business_clock
 from cases.clock import business_now
-from cases.models import Attempt, Effect
-from cases.vocabulary.errors import Refused
+from cases.models import Attempt, Case, Effect
+from cases.vocabulary.errors import Conflict, Refused
 from cases.vocabulary.work import AttemptOrder, CallOutcome, Grant
 from tests.cases.builders import (
     AGENT,
@@ -151,6 +151,60 @@ def test_p16_absent_after_the_key_died_a_person_decides(cast: Cast) -> None:
     target_shows(grant, order, state="", found=False)
     assert stage_of(case) == "escalated"
     assert Attempt.objects.count() == 1
+
+
+def an_unknown_that_nobody_can_look_up(cast: Cast) -> tuple[Case, AttemptOrder]:
+    """The key died before the look-up worked again; the case is a lead's."""
+    grant, order = an_attempt(cast)
+    target_answers(grant, order, CallOutcome.UNKNOWN)
+    yesterday = business_now() - timedelta(hours=25)
+    Attempt.objects.update(started_at=yesterday, ended_at=yesterday)
+    target_shows(grant, order, state="", found=False)
+    return effect_of(order).decision.case, order
+
+
+@pytest.mark.parametrize("happened", [True, False])
+def test_p16_a_person_records_what_they_found_out(cast: Cast, happened: bool) -> None:
+    """They rang the carrier: the effect is confirmed, or known not to have happened."""
+    case, order = an_unknown_that_nobody_can_look_up(cast)
+    findings.record_finding(
+        case_id=case.pk,
+        effect_id=order.effect.effect_id,
+        happened=happened,
+        note="Asked Bo at Bluewater",
+        by=cast.lead,
+        at=business_now(),
+    )
+    effect = effect_of(order)
+    assert effect.state == ("confirmed" if happened else "not_needed")
+    assert "Asked Bo" in effect.state_reason
+    assert Attempt.objects.get().outcome == ("answered" if happened else "no_effect")
+    assert events_of(case)[-1] == "finding_recorded"
+
+
+def test_p16_a_case_with_an_unknown_outcome_cannot_be_closed(cast: Cast) -> None:
+    """It would be guessed that nothing happened."""
+    case, _ = an_unknown_that_nobody_can_look_up(cast)
+    with pytest.raises(Conflict, match="is unknown"):
+        closing.close_without_action(
+            case_id=case.pk, by=cast.lead, at=business_now(), reason="Enough"
+        )
+
+
+def test_p16_a_finding_waits_while_the_agent_still_looks(cast: Cast) -> None:
+    """Two answers to one question would be one too many."""
+    grant, order = an_attempt(cast)
+    target_answers(grant, order, CallOutcome.UNKNOWN)
+    case = effect_of(order).decision.case
+    with pytest.raises(Conflict, match="still looking"):
+        findings.record_finding(
+            case_id=case.pk,
+            effect_id=order.effect.effect_id,
+            happened=True,
+            note="I think so",
+            by=cast.lead,
+            at=business_now(),
+        )
 
 
 def test_p09_a_refusal_by_the_target_because_the_world_moved_plans_anew(cast: Cast) -> None:
