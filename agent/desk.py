@@ -15,6 +15,7 @@ from cases.vocabulary.work import (
     CallResult,
     Capabilities,
     Comparison,
+    DueCase,
     Grant,
     PlanQuestion,
     Situation,
@@ -26,8 +27,8 @@ from cases.vocabulary.work import (
 class Desk(Protocol):
     """What the agent may ask of the record and report; fenced writes raise `LeaseLost`."""
 
-    def due(self, *, limit: int) -> Sequence[int]:
-        """Case ids whose work is due and unclaimed, longest waiting first; marks them as nudged."""
+    def due(self, *, limit: int) -> Sequence[DueCase]:
+        """Cases whose work is due and unclaimed, longest waiting first; marks them as nudged."""
 
     def claim(self, *, case_id: int, worker: str, lease: timedelta) -> Grant | None:
         """Claim the case's run if it is due and free; None when someone else has it."""
@@ -37,6 +38,12 @@ class Desk(Protocol):
 
     def let_go(self, *, grant: Grant) -> None:
         """Give the run back; what is due next follows from the case. Harmless when already lost."""
+
+    def visit_failed(self, *, grant: Grant, reason: str) -> None:
+        """A visit ended in an error nobody foresaw: say so on the case, and when the next try is.
+
+        `reason` is short and can be kept. A closed case raises `Conflict`.
+        """
 
     def situation(self, *, case_id: int) -> Situation:
         """Where the case stands now, read fresh."""
@@ -85,9 +92,9 @@ class RecordDesk:
     def __init__(self, *, agent_name: str, agent_version: str) -> None:
         self._agent = runs.agent_actor(name=agent_name, version=agent_version)
 
-    def due(self, *, limit: int) -> Sequence[int]:
+    def due(self, *, limit: int) -> Sequence[DueCase]:
         """See `Desk.due`."""
-        return runs.nudge_due(limit=limit)
+        return runs.nudge_due(agent=self._agent, limit=limit)
 
     def claim(self, *, case_id: int, worker: str, lease: timedelta) -> Grant | None:
         """See `Desk.claim`."""
@@ -100,6 +107,10 @@ class RecordDesk:
     def let_go(self, *, grant: Grant) -> None:
         """See `Desk.let_go`."""
         runs.let_go(grant=grant)
+
+    def visit_failed(self, *, grant: Grant, reason: str) -> None:
+        """See `Desk.visit_failed`."""
+        runs.visit_failed(grant=grant, by=self._agent, reason=reason)
 
     def situation(self, *, case_id: int) -> Situation:
         """See `Desk.situation`."""

@@ -24,7 +24,7 @@ from agent.state import CaseState, Work
 from cases.vocabulary.clocks import iso
 from cases.vocabulary.errors import Conflict, LeaseLost
 from cases.vocabulary.stages import Stage
-from cases.vocabulary.work import CallOutcome, Comparison, EffectWork, Situation
+from cases.vocabulary.work import CallOutcome, Comparison, EffectWork, Situation, TargetLook
 
 LEASE_RETRY = timedelta(seconds=30)
 
@@ -32,7 +32,10 @@ log = structlog.get_logger()
 
 
 def or_look[Step: Callable[..., Command[Any]]](step: Step) -> Step:
-    """When the record moved on under a step, ask it again; a lost lease ends the visit."""
+    """When the record moved on under a step, ask it again, once in a visit.
+
+    A second time, or a lost lease, ends the visit: going round would only tire the source.
+    """
 
     @wraps(step)
     def guarded(state: CaseState, runtime: Runtime[Work]) -> Command[Any]:
@@ -42,6 +45,9 @@ def or_look[Step: Callable[..., Command[Any]]](step: Step) -> Step:
             raise
         except Conflict as error:
             log.warning("record_moved_on", step=step.__name__, reason=str(error))
+            if runtime.context.has_asked_again:
+                raise
+            runtime.context.has_asked_again = True
             return Command(goto="look")
 
     return cast(Step, guarded)
@@ -164,7 +170,10 @@ def verify(
     work, situation = _begin(runtime)
     if not is_to_be_verified(situation):
         return Command(goto="look")
-    looks = [work.source.look_up(effect=effect) for effect in situation.to_look_up()]
+    looks = _look_at_targets(work, situation)
+    if isinstance(looks, NoLease):
+        work.desk.back_off(grant=work.grant, reason=looks.reason, delay=LEASE_RETRY)
+        return Command(goto="wait")
     work.desk.record_looks(grant=work.grant, looks=looks, capabilities=work.source.capabilities)
     return Command(goto="revalidate" if _is_more_to_do(work) else "wait")
 
@@ -172,6 +181,29 @@ def verify(
 def _read_sources(work: Work, situation: Situation) -> None:
     readings = work.source.read(subject=situation.subject, records=situation.records)
     work.desk.record_readings(grant=work.grant, readings=readings)
+
+
+def _look_at_targets(work: Work, situation: Situation) -> list[TargetLook] | NoLease:
+    """A look for each effect; one that finds nothing counts only behind a fence.
+
+    A call of an earlier worker may still be on its way. The target's lease, taken anew, makes it
+    refuse that call; what is absent after that stays absent.
+    """
+    effects = situation.to_look_up()
+    looks = [work.source.look_up(effect=effect) for effect in effects]
+    if not all(look.readable for look in looks) or all(look.found for look in looks):
+        return looks
+    lease = _lease_on_target(work, situation)
+    if isinstance(lease, NoLease):
+        return lease
+    if lease is None:
+        return looks
+    fenced = [
+        look if look.found else work.source.look_up(effect=effect)
+        for effect, look in zip(effects, looks, strict=True)
+    ]
+    work.source.release_lease(lease)
+    return fenced
 
 
 def _lease_on_target(work: Work, situation: Situation) -> TargetLease | NoLease | None:

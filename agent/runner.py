@@ -1,7 +1,8 @@
 """One visit to one case: claim it, let the graph go on, let the case go.
 
-Nothing is held between visits. A worker that lost its lease stops without another call; a worker
-that failed keeps its lease until it runs out, which spaces out the next try.
+Nothing is held between visits. A worker that lost its lease stops without another call. A visit
+that failed stands on the case with the reason and the next try; if not even that can be written,
+the lease is kept until it runs out, which spaces out the next try.
 """
 
 import time
@@ -24,6 +25,7 @@ from agent.graph import CaseGraph
 from agent.nodes import wait
 from agent.planner.base import Planner
 from agent.sources.base import Source
+from agent.sources.texts import fit_to_keep
 from agent.state import CaseState, Work
 from cases.vocabulary.errors import Conflict, LeaseLost
 from cases.vocabulary.stages import Stage
@@ -49,6 +51,7 @@ class Visit(StrEnum):
     CLOSED = "closed"
     LEASE_LOST = "lease_lost"
     UNKNOWN_FLOW = "unknown_flow"
+    FAILED = "failed"
 
 
 def thread_of(case_id: int) -> str:
@@ -80,7 +83,10 @@ class Runner:
         }
 
     def advance(self, *, case_id: int) -> Visit:
-        """Take the case as far as it goes now. Harmless when nothing is due or others have it."""
+        """Take the case as far as it goes now. Harmless when nothing is due or others have it.
+
+        An error on the way is told to the record, never raised: nobody waits for the answer.
+        """
         grant = self.desk.claim(case_id=case_id, worker=self._worker, lease=LEASE)
         if grant is None:
             return Visit.NOT_CLAIMED
@@ -95,8 +101,24 @@ class Runner:
             except LeaseLost as lost:
                 log.info("lease_lost", reason=str(lost))
                 return Visit.LEASE_LOST
+            except Exception as error:  # whatever it was, it must not be repeated unseen
+                log.exception("visit_failed")
+                return self._report_failure(grant, error)
             log.info("visit_ended", visit=visit.value)
             return visit
+
+    def _report_failure(self, grant: Grant, error: Exception) -> Visit:
+        """Let the case say what went wrong, and let it go; the next try is spaced out."""
+        try:
+            reason = fit_to_keep(f"{type(error).__name__}: {error}")
+            self.desk.visit_failed(grant=grant, reason=reason)
+            self.desk.let_go(grant=grant)
+        except LeaseLost as lost:
+            log.info("lease_lost", reason=str(lost))
+            return Visit.LEASE_LOST
+        except Exception:  # such as a database that is away
+            log.exception("visit_failure_not_recorded")
+        return Visit.FAILED
 
     def _visit(self, grant: Grant) -> Visit:
         graph = self._graphs.get(grant.flow_version)

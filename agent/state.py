@@ -32,7 +32,8 @@ class Work:
     """One visit to one case: its doors, its claim, and how much may still be done in it.
 
     `grant` is renewed before every step for `lease`. `ends_at` is on this process's monotonic
-    clock: it bounds how long the visit takes, never who holds the case.
+    clock: it bounds how long the visit takes, never who holds the case. `has_asked_again` is set
+    when the record moved on under a step of this visit.
     """
 
     desk: Desk
@@ -42,6 +43,7 @@ class Work:
     lease: timedelta
     steps_left: int
     ends_at: float
+    has_asked_again: bool = False
 
     def begin_step(self) -> Situation:
         """Renew the claim and read where the case stands; raises `LeaseLost`."""

@@ -47,7 +47,9 @@ class Source(Protocol):
     def read(self, *, subject: str, records: Sequence[RecordKey]) -> list[SourceReading]:
         """Fresh readings of the subject and what belongs to it; `records` are those known so far.
 
-        All or nothing: when any part cannot be read, every known record comes back as failed.
+        All or nothing: when any part cannot be read, every known record comes back as failed; when
+        the subject is gone, every known record is missing with it. Only one of several records
+        that says something unusable is left out, as missing, and hides no other.
         """
 
     def take_lease(self, *, subject: str, holder: str, ttl: timedelta) -> TargetLease | NoLease:

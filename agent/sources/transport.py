@@ -1,5 +1,6 @@
 """The transport system over HTTP: the only module that knows its addresses."""
 
+import reprlib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -10,23 +11,28 @@ import httpx
 import structlog
 
 from agent.sources.base import NoLease, TargetLease
+from agent.sources.exchange import Answer, exchange
+from agent.sources.texts import fit_to_keep
 from agent.sources.transport_answers import (
     NotInContract,
     answered,
     headers_for,
+    is_gone,
+    lease_from,
     no_lease_because,
     request_for,
     result_of,
 )
 from agent.sources.transport_facts import (
     SYSTEM,
-    Malformed,
     booking_look,
-    items_of,
     message_look,
     quote_reading,
     shipment_reading,
 )
+from agent.sources.transport_gate import Malformed, items_of
+from cases.vocabulary.clocks import instant_from
+from cases.vocabulary.errors import InvalidInput
 from cases.vocabulary.work import (
     AttemptOrder,
     CallOutcome,
@@ -92,30 +98,27 @@ class TransportSource:
 
     def read(self, *, subject: str, records: Sequence[RecordKey]) -> list[SourceReading]:
         """See `Source.read`: the shipment, its quotes, and what its customer was told."""
+        known = {(record.record_type, record.record_id) for record in records}
+        known.add(("shipment", subject))
         try:
             return self._read_all(subject, records)
         except _Missing:
-            return [_without_facts("shipment", subject, ReadOutcome.MISSING, "")]
-        except _Unreadable as error:
-            known = {(record.record_type, record.record_id) for record in records}
-            return [
-                _without_facts(record_type, record_id, ReadOutcome.FAILED, str(error))
-                for record_type, record_id in sorted(known | {("shipment", subject)})
-            ]
+            outcome, failure = ReadOutcome.MISSING, ""
+        except (_Unreadable, Malformed) as error:
+            outcome, failure = ReadOutcome.FAILED, str(error)
+        return [_without_facts(*record, outcome, failure) for record in sorted(known)]
 
     def _read_all(self, subject: str, records: Sequence[RecordKey]) -> list[SourceReading]:
         shipment, source_time = self._get(f"/v1/shipments/{quote(subject, safe='')}", {})
         quotes, quotes_time = self._get("/v1/quotes", {"shipment_ids": subject})
         messages, _ = self._get("/v1/messages", {"shipment_ids": subject})
-        try:
-            readings = [
-                shipment_reading(
-                    body=shipment, messages=items_of(messages), source_time=source_time
-                ),
-                *(quote_reading(body=body, source_time=quotes_time) for body in items_of(quotes)),
-            ]
-        except Malformed as error:
-            raise _Unreadable(str(error)) from error
+        reading = shipment_reading(
+            body=shipment, messages=items_of(messages), source_time=source_time
+        )
+        if reading.record_id != subject:
+            raise Malformed(f"it is about shipment {reading.record_id}, which was not asked for")
+        read = (_quote(body, quotes_time) for body in items_of(quotes))
+        readings = [reading, *(found for found in read if found is not None)]
         seen = {reading.record_id for reading in readings if reading.record_type == "quote"}
         gone = [
             record.record_id
@@ -134,22 +137,23 @@ class TransportSource:
             "ttl_seconds": int(ttl.total_seconds()),
         }
         try:
-            answer = self._client.post("/v1/leases", json=wanted)
-        except httpx.TransportError as error:
-            return NoLease(reason=f"{subject} could not be reserved: {_unreachable(error)}.")
-        body = _json(answer)
-        granted = body if isinstance(body, dict) else {}
-        lease_id, token = granted.get("lease_id"), granted.get("fencing_token")
-        if answer.is_success and isinstance(lease_id, str) and isinstance(token, int):
-            return TargetLease(lease_id=lease_id, fencing_token=token)
-        reason = no_lease_because(subject=subject, status=answer.status_code, body=body)
-        return NoLease(reason=reason)
+            answer = exchange(client=self._client, method="POST", path="/v1/leases", body=wanted)
+            if answer.is_success:
+                return lease_from(answer.body)
+        except httpx.RequestError as error:
+            reason = f"{subject} could not be reserved: {_unreachable(error)}."
+        except Malformed as error:
+            reason = f"{subject} could not be reserved: {error}."
+        else:
+            reason = no_lease_because(subject=subject, status=answer.status, body=answer.body)
+        return NoLease(reason=fit_to_keep(reason))
 
     def release_lease(self, lease: TargetLease) -> None:
         """See `Source.release_lease`."""
+        path = f"/v1/leases/{quote(lease.lease_id, safe='')}"
         try:
-            self._client.delete(f"/v1/leases/{quote(lease.lease_id, safe='')}")
-        except httpx.TransportError as error:
+            exchange(client=self._client, method="DELETE", path=path)
+        except httpx.RequestError as error:
             log.info("target_lease_not_released", reason=_unreachable(error))
 
     def perform(self, *, order: AttemptOrder, fencing_token: int | None) -> CallResult:
@@ -160,12 +164,14 @@ class TransportSource:
         except NotInContract as error:
             return CallResult(outcome=CallOutcome.REFUSED, detail=str(error))
         try:
-            answer = self._client.post(path, json=body, headers=headers)
+            answer = exchange(
+                client=self._client, method="POST", path=path, body=body, headers=headers
+            )
         except BEFORE_SENDING as error:
             return CallResult(outcome=CallOutcome.NOT_SENT, detail=_unreachable(error))
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             return CallResult(outcome=CallOutcome.UNKNOWN, detail=_unreachable(error))
-        return result_of(status=answer.status_code, body=_json(answer))
+        return result_of(status=answer.status, body=answer.body)
 
     def look_up(self, *, effect: EffectWork) -> TargetLook:
         """See `Source.look_up`."""
@@ -180,15 +186,28 @@ class TransportSource:
 
     def _get(self, path: str, query: dict[str, str]) -> tuple[object, datetime]:
         try:
-            answer = self._client.get(path, params=query)
-        except httpx.TransportError as error:
+            answer = exchange(client=self._client, method="GET", path=path, query=query)
+        except httpx.RequestError as error:
             raise _Unreadable(_unreachable(error)) from error
-        body = _json(answer)
-        if answer.status_code == HTTPStatus.NOT_FOUND and not query:
+        is_of_one_record = not query
+        if is_of_one_record and is_gone(
+            status=answer.status, media_type=answer.media_type, body=answer.body
+        ):
             raise _Missing
-        if answer.status_code != HTTPStatus.OK:
-            raise _Unreadable(answered(answer.status_code))
-        return body, _date_of(answer)
+        if answer.status != HTTPStatus.OK:
+            raise _Unreadable(answered(answer.status))
+        if answer.flaw:
+            raise Malformed(answer.flaw)
+        return answer.body, _date_of(answer)
+
+
+def _quote(body: object, source_time: datetime) -> SourceReading | None:
+    """A quote; an unusable one is left out, so that it hides no other. If known, it is missing."""
+    try:
+        return quote_reading(body=body, source_time=source_time)
+    except Malformed as error:
+        log.warning("quote_left_out", reason=str(error), quote=reprlib.repr(body))
+        return None
 
 
 def _without_facts(
@@ -203,27 +222,21 @@ def _without_facts(
     )
 
 
-def _json(answer: httpx.Response) -> object:
-    """The body as JSON, or None when it is something else."""
-    try:
-        body: object = answer.json()
-    except ValueError:
-        return None
-    return body
-
-
-def _date_of(answer: httpx.Response) -> datetime:
+def _date_of(answer: Answer) -> datetime:
     """The system's own clock; an answer without it cannot be placed in time."""
     try:
-        moment = parsedate_to_datetime(answer.headers["Date"])
-    except (KeyError, ValueError) as error:
+        moment = parsedate_to_datetime(answer.date)
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return instant_from(aware.isoformat())
+    except (ValueError, OverflowError, InvalidInput) as error:
         raise _Unreadable("transport system sent no usable date") from error
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def _unreachable(error: httpx.TransportError) -> str:
+def _unreachable(error: httpx.RequestError) -> str:
     if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError):
         return "transport system cannot be reached"
     if isinstance(error, httpx.TimeoutException):
         return "transport system did not answer in time"
+    if isinstance(error, httpx.DecodingError):
+        return "transport system sent something unusable (its compression is broken)"
     return "transport system broke the connection"

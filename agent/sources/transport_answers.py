@@ -5,13 +5,17 @@ Whatever leaves a doubt about the effect is `unknown`, never a success or a fail
 
 from http import HTTPStatus
 
-from agent.sources.transport_facts import Malformed, record_id_of
+from agent.sources.base import TargetLease
+from agent.sources.texts import fit_to_keep
+from agent.sources.transport_facts import record_id_of
+from agent.sources.transport_gate import Malformed, Record
 from cases.vocabulary.work import AttemptOrder, CallOutcome, CallResult
 
 WORLD_MOVED_CODES = frozenset({"shipment_already_covered", "shipment_not_open"})
 WORLD_MOVED = frozenset({410, 412})
 NOT_SENT = frozenset({429})
 REFUSED = frozenset({400, 401, 403, 404, 405, 409, 413, 415, 422, 428})
+PROBLEM = "application/problem+json"
 CONFLICT_CODES = {
     "stale_fencing_token": CallOutcome.NOT_SENT,
     "idempotency_in_progress": CallOutcome.UNKNOWN,
@@ -61,15 +65,33 @@ def headers_for(order: AttemptOrder, *, fencing_token: int | None) -> dict[str, 
 
 def result_of(*, status: int, body: object) -> CallResult:
     """How an answered call ended."""
-    outcome = _outcome(status, _member(body, "code"))
+    outcome = _outcome(status, code_of(body))
     if outcome is not CallOutcome.ANSWERED:
-        return CallResult(outcome=outcome, detail=_said(status, body))
+        return _result(outcome, _said(status, body))
     try:
         record_id = record_id_of(body)
     except Malformed as error:
-        return CallResult(outcome=CallOutcome.UNKNOWN, detail=f"{_said(status, body)}, but {error}")
-    return CallResult(
-        outcome=outcome, detail=f"transport system accepted it as {record_id}", record_id=record_id
+        return _result(CallOutcome.UNKNOWN, f"{answered(status)}, but {error}")
+    return _result(outcome, f"transport system accepted it as {record_id}", record_id)
+
+
+def lease_from(body: object) -> TargetLease:
+    """The lease an answer grants. Raises `Malformed`."""
+    granted = Record(body, name="answer")
+    return TargetLease(
+        lease_id=granted.key("lease_id"), fencing_token=granted.whole("fencing_token")
+    )
+
+
+def is_gone(*, status: int, media_type: str, body: object) -> bool:
+    """Whether the system itself says that the shipment does not exist.
+
+    Any other 404 comes from somewhere on the way, and says nothing about the shipment.
+    """
+    return (
+        status == HTTPStatus.NOT_FOUND
+        and media_type == PROBLEM
+        and code_of(body) == "shipment_not_found"
     )
 
 
@@ -84,11 +106,19 @@ def answered(status: int) -> str:
 
 def no_lease_because(*, subject: str, status: int, body: object) -> str:
     """Why no lease was granted, as a sentence for the case."""
-    if _member(body, "code") == "lease_held":
-        return (
-            f"{_member(body, 'holder')} is changing {subject} until {_member(body, 'expires_at')}."
-        )
+    if code_of(body) == "lease_held":
+        holder, until = _member(body, "holder"), _member(body, "expires_at")
+        return f"{holder} is changing {subject} until {until}."
     return f"{subject} could not be reserved: {_said(status, body)}."
+
+
+def code_of(body: object) -> str:
+    """The stable code of a refusal; empty when it carries none."""
+    return _member(body, "code")
+
+
+def _result(outcome: CallOutcome, detail: str, record_id: str = "") -> CallResult:
+    return CallResult(outcome=outcome, detail=fit_to_keep(detail), record_id=record_id)
 
 
 def _said(status: int, body: object) -> str:

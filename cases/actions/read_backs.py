@@ -17,6 +17,7 @@ from cases.vocabulary.work import Capabilities, Grant, TargetLook
 
 FIRST_LOOK_AGAIN = timedelta(seconds=1)
 LONGEST_BETWEEN_LOOKS = timedelta(minutes=5)
+MOST_ATTEMPTS = 3
 
 
 def record_looks(
@@ -108,7 +109,9 @@ def _settle_absent(change: Change, effect: Effect, capabilities: Capabilities) -
     first, attempt = effect.attempts.first(), effect.attempts.last()
     if first is None or attempt is None:
         return f"{effect.reference} was looked up without ever having been attempted."
-    if change.at - (attempt.ended_at or attempt.started_at) < capabilities.consistency_window:
+    # Looks that found nothing were taken under a fresh lease, so no older call can land after one.
+    fenced = effect.read_backs.filter(found=False, at__gte=attempt.started_at).first()
+    if fenced is None or change.at - fenced.at < capabilities.consistency_window:
         return ""
     key_age = change.at - first.started_at  # the target counts from the key's first use
     if capabilities.key_lifetime is None or key_age >= capabilities.key_lifetime:
@@ -121,6 +124,9 @@ def _settle_absent(change: Change, effect: Effect, capabilities: Capabilities) -
     effect.state, effect.state_since = Effect.State.WANTED, change.at
     effect.state_reason = "Looked up after the consistency window: it did not happen."
     effect.save(update_fields=("state", "state_since", "state_reason"))
+    tries = effect.attempts.count()
+    if tries >= MOST_ATTEMPTS:
+        return f"{effect.reference} was answered or lost {tries} times and never appeared."
     return ""
 
 

@@ -144,7 +144,7 @@ def let_go(*, grant: Grant) -> None:
 def visit_failed(*, grant: Grant, by: Actor, reason: str) -> None:
     """A visit ended in an error nobody foresaw: block the case, visibly, with spaced-out tries.
 
-    A closed case has nobody to tell; its run is put off. Harmless when the lease was lost.
+    Raises `Conflict` for a closed case, which has nobody to tell.
     """
     with working(grant=grant, by=by) as change:
         change.block(reason=f"The agent's visit failed: {reason[:300]}")

@@ -9,7 +9,9 @@ from agent.crew import NotConfigured, assemble
 from agent.lanes import Lane
 from agent.runner import LEASE
 from agent.sweep import sweep_due
+from cases.vocabulary.work import Situation
 from tests.agent.rig import Rig
+from tests.agent.twin import DeskTwin
 
 
 def test_b10_whatever_is_due_is_nudged_into_the_lane_of_its_stage() -> None:
@@ -27,6 +29,20 @@ def test_b10_whatever_is_due_is_nudged_into_the_lane_of_its_stage() -> None:
     rig.desk.release(1)
     sweep_due(desk=rig.desk, send=send)
     assert sent == [(7, Lane.PLANNING), (7, Lane.REFRESH), (7, Lane.EXECUTION)]
+
+
+class SpeechlessDesk(DeskTwin):
+    """A record with a case that the code cannot describe."""
+
+    def situation(self, *, case_id: int) -> Situation:
+        """See `Desk.situation`."""
+        raise KeyError("retired_action")
+
+
+def test_a_case_that_cannot_be_described_keeps_no_other_from_being_found() -> None:
+    sent: list[int] = []
+    assert sweep_due(desk=SpeechlessDesk(), send=lambda case_id, _: sent.append(case_id)) == 1
+    assert sent == [7]
 
 
 def test_p01_a_nudge_too_many_does_nothing() -> None:

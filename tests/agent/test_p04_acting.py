@@ -286,32 +286,6 @@ def test_p12_what_was_read_before_a_night_long_stop_is_not_weighed_as_fresh() ->
     assert [p.state for p in rig.desk.proposals] == ["stale", "ready"]
 
 
-class FailsOnce(DeskTwin):
-    """A database that breaks once, in the middle of planning."""
-
-    fails: bool = True
-
-    def propose(self, *, grant: Grant, request_id: int) -> None:
-        """See `Desk.propose`."""
-        if self.fails:
-            self.fails = False
-            raise OSError("the database went away")
-        super().propose(grant=grant, request_id=request_id)
-
-
-def test_p02_after_an_error_only_the_failed_step_runs_again_once_the_lease_ran_out() -> None:
-    rig = Rig(desk=FailsOnce())
-    with pytest.raises(OSError, match="went away"):
-        rig.visit()
-    assert rig.visit() is Visit.NOT_CLAIMED
-    rig.desk.pass_time(seconds=LEASE_SECONDS)
-    assert rig.visit() is Visit.PAUSED
-    assert rig.world.calls == ["read"]
-    assert rig.desk.count("compared") == 1
-    assert rig.planner.asked == 1
-    assert len(rig.desk.proposals) == 1
-
-
 def test_p18_a_late_write_of_a_lost_worker_raises_in_the_twin_as_in_the_record() -> None:
     rig = Rig()
     grant = rig.desk.claim(case_id=7, worker="old", lease=rig.desk.now - rig.desk.now)

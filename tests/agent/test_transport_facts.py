@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.sources.transport_facts import (
-    Malformed,
     booking_look,
-    items_of,
     message_look,
     quote_reading,
     shipment_reading,
 )
+from agent.sources.transport_gate import Malformed, items_of
 from cases.vocabulary.facts import FactSheet, Reading, same
 from cases.vocabulary.freight import FREIGHT
 from cases.vocabulary.playbook import PlanKind

@@ -156,12 +156,21 @@ def test_p12_a_system_that_is_not_there_gives_failed_readings_and_takes_no_call(
     nobody.release_lease(TargetLease(lease_id="L-1", fencing_token=1))
 
 
-@pytest.mark.parametrize("subject", ["S-999", "S/31 8", "S-318?x=1", "Ü-1", "x" * 300])
-def test_a_shipment_that_does_not_exist_is_missing_not_failed(
+def test_a_shipment_that_does_not_exist_is_missing_with_its_quotes_not_failed(
+    source: TransportSource,
+) -> None:
+    readings = by_id(source.read(subject="S-999", records=(KNOWN[1],)))
+    assert set(readings) == {"S-999", "QX-68"}
+    assert {reading.outcome for reading in readings.values()} == {ReadOutcome.MISSING}
+
+
+@pytest.mark.parametrize("subject", ["S/31 8", "S-318?x=1", "Ü-1", "x" * 300])
+def test_an_id_for_which_the_system_has_no_address_reads_no_other_shipment(
     source: TransportSource, subject: str
 ) -> None:
     (reading,) = source.read(subject=subject, records=())
-    assert (reading.record_id, reading.outcome) == (subject, ReadOutcome.MISSING)
+    assert (reading.record_id, reading.outcome) == (subject, ReadOutcome.FAILED)
+    assert reading.failure == "transport system answered 404 (not found)"
 
 
 def test_a_wrong_credential_is_a_failed_reading(simulator: Simulator) -> None:

@@ -16,6 +16,7 @@ from cases.vocabulary.work import (
     CallResult,
     Capabilities,
     Comparison,
+    DueCase,
     EffectState,
     Grant,
     PlanQuestion,
@@ -33,9 +34,9 @@ from tests.agent.world import SHIPMENT
 class DeskTwin(CaseTwin):
     """`Desk` over one case in memory."""
 
-    def due(self, *, limit: int) -> Sequence[int]:
+    def due(self, *, limit: int) -> Sequence[DueCase]:
         """See `Desk.due`."""
-        return [self.case_id] if self.is_free() else []
+        return [DueCase(case_id=self.case_id, stage=self.stage)] if self.is_free() else []
 
     def claim(self, *, case_id: int, worker: str, lease: timedelta) -> Grant | None:
         """See `Desk.claim`."""
@@ -55,6 +56,11 @@ class DeskTwin(CaseTwin):
         """See `Desk.let_go`."""
         if grant.fencing_token == self.token:
             self.worker, self.lease_until = "", None
+
+    def visit_failed(self, *, grant: Grant, reason: str) -> None:
+        """See `Desk.visit_failed`."""
+        self.write(grant, f"visit failed: {reason}")
+        self.block()
 
     def situation(self, *, case_id: int) -> Situation:
         """See `Desk.situation`."""

@@ -76,6 +76,7 @@ class World:
     token: int = 0
     on_read: Callable[[], None] = nothing
     on_lease: Callable[[], None] = nothing
+    on_call: Callable[[], None] = nothing
     on_effect: Callable[[], None] = nothing
 
     @property
@@ -143,8 +144,11 @@ class World:
         self.calls.append("release lease")
 
     def perform(self, *, order: AttemptOrder, fencing_token: int | None) -> CallResult:
-        """See `Source.perform`: enforces version and key as a good target does."""
+        """See `Source.perform`: enforces fence, version and key as a good target does."""
         self.calls.append(f"perform {order.effect.reference}")
+        self.on_call()
+        if fencing_token is not None and fencing_token < self.token:
+            return CallResult(outcome=CallOutcome.NOT_SENT, detail="stale token")
         if self.outcome is CallOutcome.NOT_SENT:
             return CallResult(outcome=CallOutcome.NOT_SENT, detail="cannot be reached")
         known = [entry for entry in self.ledger if entry["key"] == order.effect.key]

@@ -131,14 +131,43 @@ def test_p16_absent_after_the_window_it_is_tried_again_with_the_same_key(cast: C
     """It did not happen; the second attempt carries the key of the first."""
     grant, order = an_attempt(cast)
     target_answers(grant, order, CallOutcome.UNKNOWN)
-    move_business_clock(by=TRANSPORT.consistency_window + timedelta(seconds=1))
-    target_shows(grant, order, state="", found=False)
     case = effect_of(order).decision.case
+    target_stays_empty(grant, order)
     assert stage_of(case) == "executing"
     _, second = agent_starts_attempt(case, EVENING_WORLD)
     assert second is not None
     assert second.effect.key == order.effect.key
     assert Attempt.objects.count() == 2
+
+
+def target_stays_empty(grant: Grant, order: AttemptOrder) -> None:
+    """Nothing is found under a fresh lease, and still nothing when the window has passed."""
+    target_shows(grant, order, state="", found=False)
+    move_business_clock(by=TRANSPORT.consistency_window + timedelta(seconds=1))
+    target_shows(grant, order, state="", found=False)
+
+
+def test_p16_the_window_counts_from_the_first_look_that_no_late_call_can_follow(
+    cast: Cast,
+) -> None:
+    """Long after the attempt, but only just fenced: one look alone proves nothing."""
+    grant, order = an_attempt(cast)
+    target_answers(grant, order, CallOutcome.UNKNOWN)
+    move_business_clock(by=timedelta(seconds=30))
+    target_shows(grant, order, state="", found=False)
+    assert effect_of(order).state == Effect.State.UNKNOWN
+
+
+def test_p16_a_call_that_is_answered_and_never_appears_is_not_sent_for_ever(cast: Cast) -> None:
+    """Three times accepted, three times absent: a person looks at the target."""
+    case = a_released_case(cast)
+    for _ in range(3):
+        grant, order = agent_starts_attempt(case, EVENING_WORLD)
+        assert order is not None
+        target_answers(grant, order)
+        target_stays_empty(grant, order)
+    assert stage_of(case) == "escalated"
+    assert Attempt.objects.count() == 3
 
 
 def test_p16_absent_after_the_key_died_a_person_decides(cast: Cast) -> None:
@@ -148,7 +177,7 @@ def test_p16_absent_after_the_key_died_a_person_decides(cast: Cast) -> None:
     case = effect_of(order).decision.case
     yesterday = business_now() - timedelta(hours=25)
     Attempt.objects.update(started_at=yesterday, ended_at=yesterday)
-    target_shows(grant, order, state="", found=False)
+    target_stays_empty(grant, order)
     assert stage_of(case) == "escalated"
     assert Attempt.objects.count() == 1
 
@@ -159,7 +188,7 @@ def an_unknown_that_nobody_can_look_up(cast: Cast) -> tuple[Case, AttemptOrder]:
     target_answers(grant, order, CallOutcome.UNKNOWN)
     yesterday = business_now() - timedelta(hours=25)
     Attempt.objects.update(started_at=yesterday, ended_at=yesterday)
-    target_shows(grant, order, state="", found=False)
+    target_stays_empty(grant, order)
     return effect_of(order).decision.case, order
 
 

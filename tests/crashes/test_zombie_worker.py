@@ -1,0 +1,148 @@
+"""P16, P18: a worker frozen between its committed attempt and its call thaws much too late."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+from pytest_django import Settings
+
+from agent.desk import RecordDesk
+from agent.planner.rules import RulePlanner
+from agent.runner import Runner, Visit
+from agent.sources.base import NoLease, TargetLease
+from agent.sources.transport import TransportSource
+from cases.actions import closing, decisions
+from cases.clock import business_now
+from cases.models import Attempt, Case, ReadBack
+from cases.vocabulary.work import AttemptOrder, CallOutcome, CallResult
+from tests.agent.rig import MemoryCheckpoints
+from tests.cases.builders import EVENING, Cast, a_cast, an_answer, an_open_case, at_business_time
+from tests.simulator import Simulator
+
+RELEASE_IS_OVER = timedelta(minutes=61)
+LEASE_OUTLASTS_THE_NIGHT = timedelta(hours=1)
+
+
+@dataclass(kw_only=True)
+class FrozenWorker(TransportSource):
+    """Stops right before its first call, with a lease of the target that is still in force then."""
+
+    address: str
+    token: str
+    meanwhile: Callable[[], None]
+    results: list[CallResult] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Open the real adapter."""
+        super().__init__(address=self.address, token=self.token, timeout=timedelta(seconds=5))
+
+    def take_lease(self, *, subject: str, holder: str, ttl: timedelta) -> TargetLease | NoLease:
+        """See `Source.take_lease`."""
+        return super().take_lease(subject=subject, holder=holder, ttl=LEASE_OUTLASTS_THE_NIGHT)
+
+    def perform(self, *, order: AttemptOrder, fencing_token: int | None) -> CallResult:
+        """See `Source.perform`."""
+        self.meanwhile()
+        self.results.append(super().perform(order=order, fencing_token=fencing_token))
+        return self.results[-1]
+
+
+@pytest.fixture
+def cast(db: None, settings: Settings) -> Cast:
+    """The people and the desk, with a business clock that may move."""
+    settings.MOVABLE_CLOCK = True
+    return a_cast()
+
+
+@pytest.fixture
+def world(simulator: Simulator) -> Simulator:
+    """S-318 in the evening, with Bluewater's rate until midnight."""
+    simulator.control.reset(scenario="s318", now=EVENING)
+    simulator.control.actor(
+        "carrier_offers_quote",
+        shipment_id="S-318",
+        quote_id="QX-71",
+        scac="BLUX",
+        name="Bluewater Express",
+        amount_minor=179_000,
+        currency="USD",
+        expires_at="2026-11-24T06:00:00Z",
+        expires_zone="America/Chicago",
+    )
+    return simulator
+
+
+@pytest.fixture
+def source(world: Simulator) -> Iterator[TransportSource]:
+    """What an ordinary worker uses."""
+    opened = TransportSource(address=world.url, token=world.token, timeout=timedelta(seconds=5))
+    yield opened
+    opened.close()
+
+
+def a_worker(name: str, source: TransportSource) -> Runner:
+    """A worker of its own, with the real door, adapter and graph."""
+    return Runner(
+        desk=RecordDesk(agent_name="exception-bot", agent_version="1.0"),
+        source=source,
+        planner=RulePlanner(),
+        checkpoints=MemoryCheckpoints(),
+        worker=name,
+    )
+
+
+def released(cast: Cast, source: TransportSource) -> Case:
+    """A case whose first proposal was just released."""
+    at_business_time(EVENING)
+    case = an_open_case(cast)
+    assert a_worker("evening", source).advance(case_id=case.pk) is Visit.PAUSED
+    case.refresh_from_db()
+    decisions.release(answer=an_answer(case), by=cast.owner, at=business_now())
+    return case
+
+
+def test_p18_a_frozen_worker_books_nothing_after_its_release_ran_out_and_its_case_was_closed(
+    cast: Cast, world: Simulator, source: TransportSource
+) -> None:
+    """Only the target can stop it: the successor fenced it off before believing the absence."""
+    case = released(cast, source)
+    successor = a_worker("successor", source)
+
+    def an_hour_passes() -> None:
+        for seconds in range(0, 60, 10):
+            at_business_time(EVENING + RELEASE_IS_OVER + timedelta(seconds=seconds))
+            successor.advance(case_id=case.pk)
+        assert Attempt.objects.get().outcome != "open"
+        assert ReadBack.objects.filter(found=False).exists()
+        closing.close_without_action(
+            case_id=case.pk, by=cast.lead, at=business_now(), reason="The customer cancelled."
+        )
+
+    frozen = FrozenWorker(address=world.url, token=world.token, meanwhile=an_hour_passes)
+    assert a_worker("frozen", frozen).advance(case_id=case.pk) is Visit.LEASE_LOST
+    frozen.close()
+    assert [result.outcome for result in frozen.results] == [CallOutcome.NOT_SENT]
+    assert world.control.ledger(shipment_id="S-318") == []
+    case.refresh_from_db()
+    assert (case.stage, case.stage_reason) == ("closed", "The customer cancelled.")
+
+
+def test_p16_a_worker_that_thaws_before_anyone_looked_is_found_and_not_repeated(
+    cast: Cast, world: Simulator, source: TransportSource
+) -> None:
+    """It held the only lease, so its call counts; its late write does not; the look finds it."""
+    case = released(cast, source)
+
+    def its_lease_runs_out() -> None:
+        at_business_time(EVENING + timedelta(seconds=61))
+
+    frozen = FrozenWorker(address=world.url, token=world.token, meanwhile=its_lease_runs_out)
+    assert a_worker("frozen", frozen).advance(case_id=case.pk) is Visit.LEASE_LOST
+    frozen.close()
+    assert Attempt.objects.get().outcome == "open"
+    world.control.advance_clock(seconds=5)
+    a_worker("successor", source).advance(case_id=case.pk)
+    kinds = [entry.kind for entry in world.control.ledger(shipment_id="S-318")]
+    assert kinds.count("booking") == 1
+    assert Attempt.objects.filter(effect__reference__endswith="-1").count() == 1
