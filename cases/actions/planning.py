@@ -185,7 +185,7 @@ def escalate(*, grant: Grant, by: Actor, reason: str) -> None:
         doubt_open_attempts(change)
         decision = release_in_force(change.case)
         if decision is not None:
-            end_release(change, decision=decision, reason=f"Not carried out: {reason}")
+            end_release(change, decision=decision, reason=f"Stopped: {reason}")
         for ready in change.case.proposals.filter(state=Proposal.State.READY):
             withdraw(change, proposal=ready, reason=reason)
         change.record("case_escalated", reason=reason)

@@ -80,6 +80,6 @@ def plan_anew(
     )
     decision = release_in_force(change.case)
     if decision is not None:
-        end_release(change, decision=decision, reason=f"Not carried out: {reason}")
+        end_release(change, decision=decision, reason=f"Stopped: {reason}")
     change.enter(Stage.INVESTIGATING, reason=f"Proposal {proposal.number} no longer holds.")
     change.due(change.at, reason="A revised proposal is to be prepared.")

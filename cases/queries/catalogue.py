@@ -53,6 +53,12 @@ def type_label(playbook: Playbook, code: str) -> str:
     return code if known is None else known.label
 
 
+def fact_label(playbook: Playbook, key: str) -> str:
+    """What a fact is called; the bare key when the playbook no longer lists it."""
+    known = playbook.facts.get(key)
+    return key if known is None else known.label
+
+
 def action_spec(
     playbook: Playbook, name: str, *, parameters: Mapping[str, Value] | None = None
 ) -> ActionSpec:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from cases.models import Proposal
+from cases.queries.catalogue import fact_label
 from cases.queries.sources import SourceState
 from cases.queries.values import UNSAYABLE, fact_text, mark_word, plain_text
 from cases.vocabulary.facts import (
@@ -59,6 +60,11 @@ class FactTable:
     same: tuple[FactRow, ...]
     unreadable: tuple[SourceState, ...]
     is_settled: bool = False
+
+    @property
+    def same_says_once(self) -> bool:
+        """Whether one column is enough for the facts that did not change."""
+        return all(row.then in {None, row.now} for row in self.same)
 
 
 def facts_table(
@@ -183,7 +189,7 @@ def _same_rows(
         is_saved = source is not None and source.is_unreadable
         row = FactRow(
             key=key,
-            label=key if spec is None else spec.label,
+            label=fact_label(playbook, key),
             mark="",
             word="unverified" if is_saved else "unchanged",
             then=text,
@@ -212,7 +218,7 @@ def _first_rows(playbook: Playbook, sources: Sequence[SourceState]) -> Iterable[
             spec = playbook.facts.get(key)
             yield FactRow(
                 key=key,
-                label=key if spec is None else spec.label,
+                label=fact_label(playbook, key),
                 mark="",
                 word="stored" if spec is None else "read",
                 then=None,

@@ -79,7 +79,7 @@ def decision_view(*, playbook: Playbook, case: Case, decision: Decision) -> Deci
         valid_until=decision.valid_until,
         ended_at=decision.ended_at,
         ended_word=fate_of(release=decision, effects=effects).word if is_over else "",
-        ended_reason=decision.ended_reason.removeprefix("Not carried out: "),
+        ended_reason=decision.ended_reason.removeprefix("Stopped: "),
         is_carried_out=decision.carried_out,
         effects=tuple(effect_line(playbook, effect) for effect in effects),
         acceptance=acceptance_label(case),

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from cases.models import Case, Evidence, Proposal, ProposedAction
 from cases.queries.banner import state_label
-from cases.queries.catalogue import action_spec
+from cases.queries.catalogue import action_spec, fact_label
 from cases.queries.values import counted, money_text, parameters_text, said
 from cases.vocabulary.digest import short_code
 from cases.vocabulary.playbook import ActionSpec, Playbook
@@ -129,7 +129,7 @@ def action_view(playbook: Playbook, row: ProposedAction) -> ActionView:
         changes_the_outside=spec.changes_the_outside,
         depends_on=tuple(row.depends_on),
         parameters=tuple(parameters_text(spec=spec, parameters=row.parameters)),
-        rests_on=tuple(playbook.facts[rests.key].label for rests in spec.rests_on),
+        rests_on=tuple(fact_label(playbook, rests.key) for rests in spec.rests_on),
     )
 
 

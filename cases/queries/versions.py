@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from cases.models import Case, Proposal
-from cases.queries.catalogue import playbook_for
+from cases.queries.catalogue import fact_label, playbook_for
 from cases.queries.loading import choose, find_case, proposals_of
 from cases.queries.proposal_view import ProposalView, proposal_view
 from cases.queries.values import fact_text, mark_word
@@ -123,8 +123,7 @@ def _facts(playbook: Playbook, older: Proposal, newer: Proposal) -> tuple[Compar
     )
     rows = []
     for key, record_id in names:
-        spec = playbook.facts.get(key)
-        label = f"{spec.label if spec else key} ({record_id})"
+        label = f"{fact_label(playbook, key)} ({record_id})"
         row = _row(label, before.get((key, record_id)), after.get((key, record_id)))
         rows.append(replace(row, word=RESTS[row.mark]))
     return tuple(rows)

@@ -174,7 +174,7 @@ def test_an_id_for_which_the_system_has_no_address_reads_no_other_shipment(
 
 
 def test_a_wrong_credential_is_a_failed_reading(simulator: Simulator) -> None:
-    stranger = TransportSource(address=simulator.url, token="wrong", timeout=timedelta(seconds=1))
+    stranger = TransportSource(address=simulator.url, token="wrong", timeout=timedelta(seconds=10))
     (reading,) = stranger.read(subject="S-318", records=())
     assert reading.failure == "transport system answered 401 (unauthorized)"
 
