@@ -16,7 +16,7 @@ from cases.vocabulary.stages import STAGES, Stage
 class Controls:
     """The sentence against each act; empty when it is open.
 
-    `offers_acceptance` and `offers_planning` say whether the act belongs to this stage at all.
+    `offers_acceptance`, `offers_planning` and `offers_withdrawal` say whether the act belongs here.
     """
 
     release: str
@@ -26,9 +26,11 @@ class Controls:
     accept: str
     close: str
     plan: str
+    withdraw: str
     refresh: str
     offers_acceptance: bool
     offers_planning: bool
+    offers_withdrawal: bool
     is_owner: bool
 
 
@@ -58,9 +60,11 @@ def controls_for(
         close=may_decide
         or against(check_may_close_here, case=case, release_in_force=release_in_force),
         plan=may_decide or unknown.kind,
+        withdraw=may_decide,
         refresh=may_decide or against(check_is_open, case=case) or unknown.kind,
         offers_acceptance=case.current_stage is Stage.WAITING_FOR_ACCEPTANCE,
         offers_planning=case.current_stage in {Stage.ESCALATED, Stage.WAITING_FOR_ACCEPTANCE},
+        offers_withdrawal=release_in_force,
         is_owner=is_owner,
     )
 

@@ -1,11 +1,12 @@
 """What stands around every page: the desk, its clock, the counts, the demo's passing night."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 
 from cases.models import ClockRequest, Desk, Person
 from cases.queries.acts import View, counts_for
+from cases.queries.pauses import PauseRow, standing_pauses
 from cases.vocabulary.clocks import next_boundary
 
 MORNING = (time(8, 0),)
@@ -14,12 +15,13 @@ DESK_ZONE_WITHOUT_A_DESK = "UTC"
 
 @dataclass(frozen=True, kw_only=True)
 class DeskFrame:
-    """The desk's name and IANA zone, the business instant and the counts of the navigation."""
+    """The desk's name and IANA zone, the business instant, the counts, and what is paused."""
 
     desk: str
     zone: str
     at: datetime
     counts: Mapping[View, int]
+    pauses: Sequence[PauseRow]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,13 +39,14 @@ class ClockStrip:
 
 
 def frame_for(*, person: Person, at: datetime) -> DeskFrame:
-    """The frame of a page for this person; two queries."""
+    """The frame of a page for this person; three queries."""
     desk = Desk.objects.order_by("id").first()
     return DeskFrame(
         desk="No desk yet" if desk is None else desk.name,
         zone=DESK_ZONE_WITHOUT_A_DESK if desk is None else desk.zone,
         at=at,
         counts=counts_for(person),
+        pauses=standing_pauses(),
     )
 
 

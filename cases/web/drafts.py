@@ -14,6 +14,7 @@ FOR_WHAT = {
     "accept": "for accepting the outcome",
     "plan": "for asking for another plan",
     "close": "for closing without action",
+    "withdraw": "for withdrawing the release",
 }
 """The acts that take a reason, and how a kept text says which it was typed for."""
 
@@ -57,6 +58,7 @@ def without_a_form(*, page: CasePage, drafts: Mapping[str, str]) -> tuple[KeptTe
         "accept": controls.offers_acceptance and not controls.accept,
         "plan": controls.offers_planning and not controls.plan,
         "close": not page.head.is_closed and not controls.close,
+        "withdraw": controls.offers_withdrawal and not controls.withdraw,
     }
     if page.proposal is not None:
         has_form["decide"] = has_form["decide"] and page.proposal.is_ready

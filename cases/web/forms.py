@@ -71,3 +71,12 @@ class AssignForm(PostedForm):
         max_value=2_000_000_000,
         error_messages={"required": "choose who takes the case."},
     )
+
+
+class PauseForm(PostedForm):
+    """What to pause, and why; empty scopes mean everything."""
+
+    lane = forms.CharField(required=False, max_length=16)
+    kind = forms.CharField(required=False, max_length=32)
+    agent = forms.CharField(required=False, max_length=64)
+    reason = ReasonField(required=False)

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from cases.web import preferences, session
-from cases.web.views import acts, case, decisions, demo, queue, styleguide
+from cases.web.views import acts, case, decisions, demo, pauses, queue, styleguide
 
 urlpatterns = [
     path("", queue.queue, name="queue"),
@@ -22,7 +22,10 @@ urlpatterns = [
     path("cases/<int:case_id>/accept/", acts.accept, name="accept"),
     path("cases/<int:case_id>/close/", acts.close, name="close"),
     path("cases/<int:case_id>/plan/", acts.plan, name="plan"),
+    path("cases/<int:case_id>/withdraw/", acts.withdraw, name="withdraw"),
     path("cases/<int:case_id>/refresh/", acts.refresh, name="refresh"),
+    path("pauses/", pauses.pauses, name="pauses"),
+    path("pauses/<int:pause_id>/lift/", pauses.lift, name="lift"),
     path("demo/advance/", demo.advance, name="advance"),
     path("demo/clock/", demo.strip, name="clock-strip"),
     path("styleguide/", styleguide.styleguide, name="styleguide"),

@@ -7,6 +7,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
+from cases.actions.pauses import set_pause
+from cases.clock import business_now
 from tests.cases.builders import (
     MORNING,
     MORNING_WORLD,
@@ -33,12 +35,13 @@ def violations_of(page: Page) -> list[str]:
 
 @pytest.fixture
 def addresses(cast: Cast) -> list[str]:
-    """Every kind of page, with a revised case and a blocked one behind it."""
+    """Every kind of page, with a revised case, a blocked one and a pause behind it."""
     revised = a_case_waiting_for_review(cast)
     blocked = a_case_waiting_for_review(cast, subject="S-290")
     at_business_time(MORNING)
     agent_reads(revised, MORNING_WORLD)
     agent_reads(blocked, (unreadable(a_shipment(subject="S-290")),))
+    set_pause(lane="execution", kind="", agent="", reason="Storm", by=cast.lead, at=business_now())
     return [
         "/?view=all",
         "/?view=unknown",
@@ -47,6 +50,7 @@ def addresses(cast: Cast) -> list[str]:
         f"/cases/{blocked.pk}/",
         f"/cases/{revised.pk}/timeline/",
         f"/cases/{revised.pk}/compare/?from=1&to=2",
+        "/pauses/",
         "/cases/999999/",
     ]
 

@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from cases.actions import closing, ownership
+from cases.actions.withdrawal import withdraw_release
 from cases.queries.case_page import case_page
 from cases.queries.people import person_by_id
 from cases.vocabulary.errors import InvalidInput, NotFound, WatchbillError
@@ -34,7 +35,12 @@ class NotDone:
     is_mistake: bool
 
 
-NOT_DONE = {"accept": "Not accepted", "close": "Not closed", "plan": "Not asked for a plan"}
+NOT_DONE = {
+    "accept": "Not accepted",
+    "close": "Not closed",
+    "plan": "Not asked for a plan",
+    "withdraw": "Not withdrawn",
+}
 
 
 def _posted(act: Act) -> Callable[[DeskRequest, int], HttpResponse]:
@@ -135,3 +141,12 @@ def plan(request: DeskRequest, case_id: int) -> str:
         case_id=case_id, by=request.user, at=moment_of(request), reason=_reason_in(request)
     )
     return "The agent was asked for a new plan."
+
+
+@_reasoned
+def withdraw(request: DeskRequest, case_id: int) -> str:
+    """Take the release back, as far as it was not carried out."""
+    withdraw_release(
+        case_id=case_id, by=request.user, at=moment_of(request), reason=_reason_in(request)
+    )
+    return "The release is withdrawn. Nothing more is sent for it; you decide what happens next."

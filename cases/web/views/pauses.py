@@ -1,0 +1,52 @@
+"""The kill switch: stopping and starting the agents."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from cases.actions.pauses import lift_pause, set_pause
+from cases.queries.pauses import pauses_page
+from cases.vocabulary.errors import WatchbillError
+from cases.web.errors import status_of
+from cases.web.forms import PauseForm, ReasonForm
+from cases.web.request import DeskRequest, moment_of
+
+
+@require_http_methods(["GET", "POST"])
+def pauses(request: DeskRequest) -> HttpResponse:
+    """What is paused; a post pauses, and a refused one keeps what was typed."""
+    if request.method != "POST":
+        return _page(request)
+    try:
+        values = PauseForm(request.POST).values()
+        pause = set_pause(**values, by=request.user, at=moment_of(request))
+    except WatchbillError as error:
+        return _page(request, error=error)
+    messages.success(request, f"Paused: {pause}. No agent starts a call there any more.")
+    return redirect("pauses")
+
+
+@require_POST
+def lift(request: DeskRequest, pause_id: int) -> HttpResponse:
+    """Resume what one pause stopped."""
+    try:
+        reason = ReasonForm(request.POST).values()["reason"]
+        lift_pause(pause_id=pause_id, reason=reason, by=request.user, at=moment_of(request))
+    except WatchbillError as error:
+        return _page(request, error=error, lifting=pause_id)
+    messages.success(request, "Resumed. Facts and releases are checked anew first.")
+    return redirect("pauses")
+
+
+def _page(
+    request: DeskRequest, *, error: WatchbillError | None = None, lifting: int = 0
+) -> HttpResponse:
+    context = {
+        "page": pauses_page(person=request.user),
+        "mistake": "" if error is None else str(error),
+        "typed": request.POST,
+        "lifting": lifting,
+    }
+    status = 200 if error is None else status_of(error)
+    return render(request, "pauses/pauses.html", context, status=status)
