@@ -240,7 +240,7 @@ def test_configured_addresses_are_used_as_they_are(var: Path) -> None:
     given = {
         "DATABASE_URL": os.environ["DATABASE_URL"],
         "SIMULATOR_DATABASE_URL": os.environ["SIMULATOR_DATABASE_URL"],
-        "BROKER_URL": "redis://127.0.0.1:1/0",
+        "BROKER_URL": os.environ["BROKER_URL"],
     }
     with running_services(purpose="night", environment=given) as addresses:
         assert addresses.environment() == given
@@ -264,6 +264,20 @@ def test_a_configured_database_that_does_not_answer_is_one_line() -> None:
     with (
         pytest.raises(OneLine, match="database at DATABASE_URL does not answer") as caught,
         running_services(purpose="night", environment=nowhere),
+    ):
+        pass
+    assert "\n" not in str(caught.value)
+
+
+def test_a_configured_broker_that_does_not_answer_is_one_line() -> None:
+    silent = {
+        "DATABASE_URL": os.environ["DATABASE_URL"],
+        "SIMULATOR_DATABASE_URL": os.environ["SIMULATOR_DATABASE_URL"],
+        "BROKER_URL": "redis://127.0.0.1:1/0",
+    }
+    with (
+        pytest.raises(OneLine, match="broker at BROKER_URL does not answer") as caught,
+        running_services(purpose="night", environment=silent),
     ):
         pass
     assert "\n" not in str(caught.value)
