@@ -9,13 +9,14 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from cases.actions import effects, evidence, planning, read_backs, runs
-from cases.queries import situation
+from cases.queries import flows, situation
 from cases.vocabulary.work import (
     AttemptOrder,
     CallResult,
     Capabilities,
     Comparison,
     DueCase,
+    FlowInUse,
     Grant,
     PlanQuestion,
     Situation,
@@ -95,6 +96,10 @@ class RecordDesk:
     def due(self, *, limit: int) -> Sequence[DueCase]:
         """See `Desk.due`."""
         return runs.nudge_due(agent=self._agent, limit=limit)
+
+    def flows_in_use(self) -> Sequence[FlowInUse]:
+        """Open cases per flow version, for the gate before a deploy."""
+        return flows.flows_in_use()
 
     def claim(self, *, case_id: int, worker: str, lease: timedelta) -> Grant | None:
         """See `Desk.claim`."""

@@ -38,6 +38,15 @@ class DueCase:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FlowInUse:
+    """How many open cases were saved under a flow version, and the oldest of them."""
+
+    flow_version: int
+    cases: int
+    oldest_case_id: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class RecordKey:
     """A source record the case is about."""
 
