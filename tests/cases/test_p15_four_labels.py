@@ -62,6 +62,14 @@ def test_p15_an_effect_is_not_an_adoption(cast: Cast) -> None:
     assert message.state == Effect.State.WANTED
 
 
+def test_p15_the_customer_is_not_told_before_the_booking_was_adopted(cast: Cast) -> None:
+    """The message depends on the booking: asked for out of order, it does not start."""
+    case = a_released_case(cast)
+    _, order = agent_starts_attempt(case, EVENING_WORLD, position=2)
+    assert order is None
+    assert Attempt.objects.count() == 0
+
+
 def test_p15_a_carrier_that_declines_hands_the_case_to_a_person(cast: Cast) -> None:
     """The effect was there and nobody took it up: no message goes out, a lead decides."""
     grant, order = an_attempt(cast)
