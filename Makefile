@@ -1,4 +1,4 @@
-# Six commands, each complete in itself: it sets up what it needs, runs, and leaves nothing running.
+# Each command is complete in itself: it sets up what it needs, runs, and leaves nothing running.
 # ARGS are handed on: make test ARGS="tests/cases -x", make manage ARGS="showmigrations".
 
 .DEFAULT_GOAL := help
@@ -37,7 +37,7 @@ check: set-up
 	@exec $(PYTHON) -m tools.check $(ARGS)
 
 manage: set-up
-	@exec $(PYTHON) -m tools.run demo -- $(PYTHON) manage.py $(ARGS)
+	@WATCHBILL_DEMO=1 WATCHBILL_MOVABLE_CLOCK=1 exec $(PYTHON) -m tools.run demo -- $(PYTHON) manage.py $(ARGS)
 
 format: set-up
 	@$(PYTHON) -m ruff check --fix --quiet . && $(PYTHON) -m ruff format .

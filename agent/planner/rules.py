@@ -30,11 +30,13 @@ class RulePlanner:
         candidates = playbook_of(question.kind).candidates(
             type_of(kind=question.kind, code=question.case_type), question.sheet, question.now
         )
+        refused = [plan for plan in candidates if _as_text(plan.actions) in turned_down]
         for candidate in candidates:
-            if candidate.kind is not PlanKind.PROPOSE:
-                return candidate.as_value()
-            if _as_text(candidate.actions) not in turned_down:
-                return candidate.as_value()
+            if candidate in refused:
+                continue
+            if candidate.kind is PlanKind.ESCALATE and refused:
+                break  # there would be plans, but people said no to them
+            return candidate.as_value()
         return Plan(kind=PlanKind.ESCALATE, summary=_nothing_new(question)).as_value()
 
 
@@ -44,5 +46,5 @@ def _nothing_new(question: PlanQuestion) -> str:
     last = question.turned_down[-1]
     return (
         f"Every plan the playbook knows was turned down, the last one as version {last.number}. "
-        "A person decides what to do."
+        "The rules cannot read reasons: a person decides what to do."
     )

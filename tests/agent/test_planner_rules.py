@@ -101,6 +101,16 @@ def test_when_the_only_plan_was_turned_down_a_person_is_asked_and_told_which() -
     assert "version 4" in answer["summary"]
 
 
+def test_when_every_open_rate_was_turned_down_that_is_said_and_not_that_there_is_none() -> None:
+    asked = question(amounts={"A": 191_000})
+    actions = FREIGHT.candidates(FREIGHT.types["E02"], asked.sheet, EVENING)[0].actions
+    again = question(amounts={"A": 191_000}, refused=(turned_down(3, actions),))
+    answer = RulePlanner().plan(again)
+    assert answer["kind"] == "escalate"
+    assert "turned down" in answer["summary"]
+    assert "version 3" in answer["summary"]
+
+
 @given(
     amounts=st.dictionaries(
         st.text("ABCDEFGH", min_size=1, max_size=3),

@@ -73,7 +73,7 @@ def _print_record(title: str, night: Night) -> None:
 
 
 def _print_ledger(ledger: Sequence[LedgerEntry]) -> None:
-    say("\nThe transport system's own ledger for S-318")
+    say("\nThe transport system's own ledger for S-318 (no., effect, by whom, our reference)")
     for entry in ledger:
         reference = entry.client_reference or "–"
         say(f"  {entry.sequence:>3}  {entry.kind:<16} {entry.principal:<16} {reference}")

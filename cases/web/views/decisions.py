@@ -31,7 +31,7 @@ DONE = {
         "Version {number} is released. The agent reads the facts once more and then acts; "
         "what comes of it stands below."
     ),
-    Decision.Kind.REJECT: "Version {number} is rejected. The case now waits for a lead.",
+    Decision.Kind.REJECT: "Version {number} is rejected. A person decides what happens next.",
     Decision.Kind.SEND_BACK: "Version {number} is sent back. Your reason goes into the next plan.",
 }
 NOT_DONE: dict[str, str] = {
