@@ -9,8 +9,8 @@ import os
 from celery import Celery
 from kombu import Exchange, Queue
 
-from agent.lanes import Lane
 from agent.logs import configure_logs
+from cases.vocabulary.lanes import Lane
 
 SWEEP_SECONDS = 1.0
 SWEEP_QUEUE = "sweep"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from agent.desk import Desk
-from agent.lanes import Lane, lane_of
+from cases.vocabulary.lanes import Lane, lane_of
 
 MOST_PER_SWEEP = 100
 

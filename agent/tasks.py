@@ -6,8 +6,8 @@ from celery.signals import worker_process_shutdown, worker_shutdown
 
 from agent.celery import app
 from agent.crew import crew, stand_down
-from agent.lanes import Lane
 from agent.sweep import sweep_due
+from cases.vocabulary.lanes import Lane
 
 
 @app.task(name="agent.advance")

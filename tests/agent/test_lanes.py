@@ -6,9 +6,9 @@ import pytest
 
 from agent.celery import SWEEP_QUEUE, app
 from agent.crew import NotConfigured, assemble
-from agent.lanes import Lane
 from agent.runner import LEASE
 from agent.sweep import sweep_due
+from cases.vocabulary.lanes import Lane
 from cases.vocabulary.work import Situation
 from tests.agent.rig import Rig
 from tests.agent.twin import DeskTwin
@@ -56,7 +56,7 @@ def test_p01_a_nudge_too_many_does_nothing() -> None:
 
 def test_a_message_reaches_the_queue_of_its_lane_and_no_other() -> None:
     queues = {queue.name: queue for queue in app.conf.task_queues}
-    assert set(queues) == {SWEEP_QUEUE, "refresh", "planning", "execution"}
+    assert set(queues) == {SWEEP_QUEUE, *(lane.value for lane in Lane)}
     ways = {(queue.exchange.name, queue.routing_key) for queue in queues.values()}
     assert len(ways) == len(queues)
 

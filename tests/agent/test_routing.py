@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent.lanes import Lane, lane_of
 from agent.routing import route
+from cases.vocabulary.lanes import Lane, lane_of
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import Situation
 
@@ -56,4 +56,9 @@ def test_a_due_try_wakes_only_the_blocked(stage: Stage) -> None:
 
 def test_a_release_has_a_lane_of_its_own() -> None:
     alone = {stage for stage in Stage if lane_of(stage) is Lane.EXECUTION}
-    assert alone == {Stage.EXECUTING, Stage.VERIFYING, Stage.RECONCILING}
+    assert alone == {Stage.EXECUTING}
+
+
+def test_looking_outcomes_up_has_a_lane_of_its_own() -> None:
+    alone = {stage for stage in Stage if lane_of(stage) is Lane.RECONCILIATION}
+    assert alone == {Stage.VERIFYING, Stage.RECONCILING}
