@@ -39,11 +39,9 @@ def playbook_for(kind: str, *, subject_type: str = "source") -> Playbook:
         actions={},
         goals={},
         release_valid_for=timedelta(0),
-        expiry_margin=timedelta(0),
         decide_by=_no_rules,
         expiry_of=_no_rules,
         candidates=_no_rules,
-        lane_of=_no_rules,
     )
 
 

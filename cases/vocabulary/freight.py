@@ -152,10 +152,8 @@ FREIGHT = Playbook(
         ),
     },
     release_valid_for=timedelta(minutes=60),
-    expiry_margin=timedelta(seconds=60),
     decide_by=_decide_by,
     expiry_of=_expiry_of,
     candidates=candidates,
-    lane_of=lambda sheet: sheet.subject("lane") or "",
     wording={"source": "transport system", "release": "Release", "released": "released"},
 )

@@ -187,11 +187,9 @@ class Playbook:
     actions: Mapping[str, ActionSpec]
     goals: Mapping[str, GoalSpec]
     release_valid_for: timedelta
-    expiry_margin: timedelta
     decide_by: Callable[[FactSheet, datetime], datetime]
     expiry_of: Callable[[PlannedAction, FactSheet], datetime | None]
     candidates: Candidates
-    lane_of: Callable[[FactSheet], str]
     wording: Mapping[str, str] = field(default_factory=dict)
 
     def action(self, name: str) -> ActionSpec:
