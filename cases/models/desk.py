@@ -1,21 +1,14 @@
-"""A desk: the place, zone and shift boundaries that cases belong to."""
-
-from datetime import time
+"""A desk: the place and zone that cases belong to, and who answers for it."""
 
 from django.conf import settings
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 
-def usual_shift_starts() -> list[time]:
-    """Day shift from 08:00, evening shift from 17:00, in the desk's zone."""
-    return [time(8, 0), time(17, 0)]
-
-
 class Desk(models.Model):
-    """A desk with its IANA zone; `shift_starts` are wall times in that zone.
+    """A desk with its IANA zone; its shifts are `ShiftPattern` rows.
 
-    `lead` answers for cases that have no owner when they need one.
+    `lead` answers for cases that have no owner when they need one, and `manager` when the lead
+    cannot or does not.
     """
 
     name = models.CharField(max_length=80, unique=True)
@@ -23,7 +16,9 @@ class Desk(models.Model):
     lead = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="led_desks"
     )
-    shift_starts = ArrayField(models.TimeField(), default=usual_shift_starts)
+    manager = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="managed_desks"
+    )
 
     def __str__(self) -> str:
         """The desk's name."""

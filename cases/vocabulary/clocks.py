@@ -1,6 +1,6 @@
 """Instants, zones and shift boundaries. Instants are UTC; wall times need an IANA zone."""
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -53,24 +53,7 @@ def local_text(moment: datetime, *, zone: str, relative_to: datetime | None = No
     return f"{local:%a} {local.day} {local:%b} {clock}"
 
 
-def next_boundary(*, after: datetime, zone: str, starts: tuple[time, ...]) -> datetime:
-    """The first shift boundary strictly later than `after`, as a UTC instant.
-
-    `starts` are the wall times at which shifts begin in `zone`. A wall time that occurs twice on a
-    clock-change day counts once, at its first occurrence; one that does not exist counts at the
-    instant to which the clock jumped.
-    """
-    desk_zone = zone_named(zone)
-    first_day = after.astimezone(desk_zone).date() - timedelta(days=1)
-    candidates = [
-        _starts_at(datetime.combine(first_day + timedelta(days=day), start), desk_zone)
-        for day in range(4)
-        for start in starts
-    ]
-    return min(candidate for candidate in candidates if candidate > after)
-
-
-def _starts_at(wall: datetime, zone: ZoneInfo) -> datetime:
+def first_instant_at(wall: datetime, *, zone: ZoneInfo) -> datetime:
     """The first instant at which clocks in `zone` show `wall` or, where they skip it, later."""
     usual = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
     if usual.astimezone(zone).replace(tzinfo=None) == wall:
