@@ -105,6 +105,12 @@ def check_may_own(*, person: Person) -> None:
         raise Refused(f"{person} cannot own cases: owners are active operators or leads.")
 
 
+def check_may_set_roster(*, person: Person) -> None:
+    """Leads and admins set shifts, rosters, leave and ownership rules."""
+    if not person.is_active or person.role not in {Role.LEAD, Role.ADMIN}:
+        raise Refused(f"{person} cannot change the roster. Ask a lead or an admin.")
+
+
 def check_may_pause(*, person: Person) -> None:
     """Named leads and admins stop and start the agents; no agent ever can."""
     if not person.is_active or person.role not in {Role.LEAD, Role.ADMIN}:

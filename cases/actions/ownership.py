@@ -1,15 +1,39 @@
-"""Who answers for a case. Agents never do."""
+"""Who answers for a case: people take, assign, hand back and escalate. Agents never own.
 
-from datetime import datetime
+What nobody does in time the system does: see `cases.actions.lapses`.
+"""
+
+from datetime import datetime, timedelta
+from types import EllipsisType
 
 from cases import policies
-from cases.actions.change import by_person
-from cases.models import Person
+from cases.actions.change import Change, by_person
+from cases.models import Escalation, Person
+from cases.queries.duty import duty_at
+from cases.vocabulary.errors import Conflict
+from cases.vocabulary.rosters import first_available
+from cases.vocabulary.texts import reason_given
+
+LEAD_CALLED_AFTER = timedelta(minutes=15)
+ABOUT_THE_OWNER = (Escalation.Cause.OFF_SHIFT, Escalation.Cause.NO_OWNER)
 
 
-def take_case(*, case_id: int, by: Person, at: datetime) -> None:
-    """The person becomes the owner; harmless when they already are."""
-    assign_case(case_id=case_id, to=by, by=by, at=at)
+def take_case(
+    *, case_id: int, by: Person, at: datetime, seen_owner_id: int | None | EllipsisType = ...
+) -> None:
+    """The person becomes the owner; harmless when they already are.
+
+    `seen_owner_id` is who owned it on the person's screen: when someone else took it since, the
+    claim is refused with their name (`Conflict`).
+    """
+    with by_person(case_id=case_id, by=by, at=at, act="take the case") as change:
+        policies.check_may_own(person=by)
+        owner = change.case.owner
+        if owner != by and seen_owner_id is not ... and change.case.owner_id != seen_owner_id:
+            raise Conflict(
+                f"{owner} took this case meanwhile. Ask them, or a lead, to hand it over."
+            )
+        move_to(change, by, reason="Taken.")
 
 
 def assign_case(*, case_id: int, to: Person, by: Person, at: datetime) -> None:
@@ -17,14 +41,63 @@ def assign_case(*, case_id: int, to: Person, by: Person, at: datetime) -> None:
     with by_person(case_id=case_id, by=by, at=at, act=f"assign the case to {to}") as change:
         policies.check_may_decide(person=by)
         policies.check_may_own(person=to)
-        before = change.case.owner
-        if before == to:
-            change.nothing_to_do()
-            return
-        change.case.owner = to
-        change.record(
-            "owner_changed",
-            to=str(to),
-            before="" if before is None else str(before),
-            reason="Taken." if to == by else "Assigned.",
-        )
+        move_to(change, to, reason="Taken." if to == by else f"Assigned by {by}.")
+
+
+def hand_back(*, case_id: int, by: Person, at: datetime, reason: str) -> None:
+    """The owner gives the case back; it goes to the next available person of its chain."""
+    said = reason_given(reason, missing="Say why; whoever gets the case reads it.")
+    with by_person(case_id=case_id, by=by, at=at, act="hand the case back") as change:
+        case = change.case
+        if case.owner_id != by.pk:
+            raise Conflict(
+                f"This case is owned by {case.owner or 'nobody'}; only they hand it back."
+            )
+        duty = duty_at(desk=case.desk, at=change.at)
+        chain = duty.chain(kind=case.kind, case_type=case.case_type)
+        following = first_available([link for link in chain if link.person != by.pk])
+        if following is None or following.person is None:
+            raise Conflict("Nobody else is available. Escalate the case instead.")
+        move_to(change, duty.people[following.person], reason=f"{by} handed it back: {said}")
+
+
+def escalate_to_lead(*, case_id: int, by: Person, at: datetime, reason: str) -> None:
+    """Put the case before the desk's lead now; the owner stays until somebody takes it."""
+    said = reason_given(reason, missing="Say what the lead is to do.")
+    with by_person(case_id=case_id, by=by, at=at, act="escalate the case") as change:
+        policies.check_may_decide(person=by)
+        put_before_lead(change, by=by, said=said)
+
+
+def put_before_lead(change: Change, *, by: Person, said: str) -> None:
+    """Start an escalation by a person; raises `Conflict` while one runs."""
+    case = change.case
+    cause = Escalation.Cause.BY_PERSON
+    if case.escalations.filter(cause=cause, ended_at=None).exists():
+        raise Conflict("This case is before the lead already.")
+    desk = case.desk
+    Escalation.objects.create(
+        case=case,
+        cause=cause,
+        reason=f"{by}: {said}"[:300],
+        to=desk.lead,
+        started_at=change.at,
+        next_at=None if desk.manager is None else change.at + LEAD_CALLED_AFTER,
+        next_to=desk.manager,
+    )
+    change.record("escalated", to=str(desk.lead), cause=cause.value, reason=said)
+
+
+def move_to(change: Change, to: Person, *, reason: str) -> None:
+    """Give the case to its new owner then and there; ends what was escalated about the old one."""
+    before = change.case.owner
+    if before == to:
+        change.nothing_to_do()
+        return
+    change.case.owner = to
+    change.record(
+        "owner_changed", to=str(to), before="" if before is None else str(before), reason=reason
+    )
+    for cause in (*ABOUT_THE_OWNER, Escalation.Cause.BY_PERSON):
+        running = change.case.escalations.filter(cause=cause, ended_at=None)
+        running.update(ended_at=change.at, ended_reason=f"{to} owns the case.")

@@ -8,6 +8,7 @@ from cases.models.clock import ClockOffset, ClockRequest
 from cases.models.decision import Decision
 from cases.models.desk import Desk
 from cases.models.effect import Attempt, Effect, ReadBack
+from cases.models.escalation import Escalation
 from cases.models.goal import Goal
 from cases.models.handover import Handover, HandoverRow, RowAnswer
 from cases.models.pause import Pause
@@ -31,6 +32,7 @@ __all__ = [
     "Decision",
     "Desk",
     "Effect",
+    "Escalation",
     "Evidence",
     "Goal",
     "Handover",

@@ -17,14 +17,15 @@ from cases.vocabulary.rosters import (
     chain_for,
     crew_of,
 )
-from cases.vocabulary.shifts import Shift, ShiftStart, shift_at
+from cases.vocabulary.shifts import USUAL_STARTS, Shift, ShiftStart, shift_at
 
+OFF_SHIFT = "off shift"
 NO_CREW = Crewed(primary=None, backup=None, lead=None)
 
 
 def starts_of(desk: Desk) -> tuple[ShiftStart, ...]:
-    """When the desk's shifts start."""
-    return tuple(pattern.as_start() for pattern in desk.shifts.all())
+    """When the desk's shifts start; the usual ones for a desk that says nothing else."""
+    return tuple(pattern.as_start() for pattern in desk.shifts.all()) or USUAL_STARTS
 
 
 def watches_of(desk: Desk) -> tuple[Watch, ...]:
@@ -80,7 +81,7 @@ class Duty:
             if leave.person == person_id and leave.starts_at <= self.at < leave.ends_at:
                 return f"on leave until {local_text(leave.ends_at, zone=self.desk.zone)}"
         if self.keeps_roster and person_id not in self._present:
-            return "off shift"
+            return OFF_SHIFT
         return ""
 
     @property

@@ -62,6 +62,14 @@ class Shift:
         return self.ends_at - self.starts_at
 
 
+EVERY_DAY = frozenset(range(len(DAYS)))
+USUAL_STARTS = (
+    ShiftStart(name="Day", at=time(8), days=EVERY_DAY),
+    ShiftStart(name="Evening", at=time(17), days=EVERY_DAY),
+)
+"""The shifts of a desk that says nothing else."""
+
+
 def check_starts(starts: Sequence[ShiftStart]) -> None:
     """Raise `InvalidInput` unless the starts make a usable week."""
     if not any(start.days for start in starts):
