@@ -2,11 +2,14 @@
 
 from cases.models.agent import AgentIdentity
 from cases.models.audit_event import AuditEvent
+from cases.models.budget_raise import BudgetRaise
 from cases.models.case import Case, CaseSource
 from cases.models.clock import ClockOffset, ClockRequest
 from cases.models.decision import Decision
 from cases.models.desk import Desk
 from cases.models.effect import Attempt, Effect, ReadBack
+from cases.models.escalation import Escalation
+from cases.models.inbound_event import InboundEvent
 from cases.models.pause import Pause
 from cases.models.person import Person, Role
 from cases.models.proposal import Evidence, PlanRequest, Proposal, ProposedAction
@@ -17,6 +20,7 @@ __all__ = [
     "AgentIdentity",
     "Attempt",
     "AuditEvent",
+    "BudgetRaise",
     "Case",
     "CaseSource",
     "ClockOffset",
@@ -24,7 +28,9 @@ __all__ = [
     "Decision",
     "Desk",
     "Effect",
+    "Escalation",
     "Evidence",
+    "InboundEvent",
     "Observation",
     "Pause",
     "Person",
