@@ -7,6 +7,7 @@ that releases have hands of their own. Any number of workers and beats may run.
 import os
 
 from celery import Celery
+from celery.schedules import crontab
 from kombu import Exchange, Queue
 
 from agent.logs import configure_logs
@@ -14,6 +15,7 @@ from cases.vocabulary.lanes import Lane
 
 SWEEP_SECONDS = 1.0
 SWEEP_QUEUE = "sweep"
+RETENTION_MINUTE = 17
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cases.settings")
 
@@ -44,7 +46,7 @@ app.conf.update(
         for name in (SWEEP_QUEUE, *(lane.value for lane in Lane))
     ],
     timezone="UTC",
-    # In memory: there is one entry, and what is due is written in the record.
+    # In memory: what is due is written in the record.
     beat_scheduler="celery.beat:Scheduler",
     beat_schedule={
         "sweep": {
@@ -52,6 +54,13 @@ app.conf.update(
             "schedule": SWEEP_SECONDS,
             # Sweeps nobody took are worth nothing later.
             "options": {"queue": SWEEP_QUEUE, "expires": 5.0},
-        }
+        },
+        "retention": {
+            "task": "agent.retention",
+            # Once an hour by the clock: counted from its start, a beat that is restarted often
+            # would put it off for ever.
+            "schedule": crontab(minute=RETENTION_MINUTE),
+            "options": {"queue": SWEEP_QUEUE, "expires": 3000.0},
+        },
     },
 )

@@ -18,6 +18,12 @@ from psycopg_pool import ConnectionPool
 SCHEMA = "checkpoints"
 SET_UP_LOCK = 0x57_42_43_50  # one number for all processes of this database
 SET_UP_PATIENCE_SECONDS = 60.0
+# A late writer may leave rows in any one of the tables.
+THREADS = """
+SELECT thread_id FROM checkpoints UNION
+SELECT thread_id FROM checkpoint_blobs UNION
+SELECT thread_id FROM checkpoint_writes
+"""
 
 log = structlog.get_logger()
 
@@ -32,8 +38,11 @@ class Checkpoints(Protocol):
     def keep_latest(self, thread_id: str) -> None:
         """Drop all but the newest checkpoint; the thread stays resumable."""
 
-    def forget(self, thread_id: str) -> None:
-        """Drop everything kept for the thread."""
+    def forget(self, *thread_ids: str) -> None:
+        """Drop everything kept for the threads."""
+
+    def threads(self) -> set[str]:
+        """Every thread of which anything is kept, remnants included."""
 
 
 def strict_serializer() -> JsonPlusSerializer:
@@ -98,9 +107,14 @@ class PostgresCheckpoints:
         except (SerializationFailure, DeadlockDetected) as error:
             log.info("checkpoints_not_pruned", thread_id=thread_id, reason=str(error))
 
-    def forget(self, thread_id: str) -> None:
+    def forget(self, *thread_ids: str) -> None:
         """See `Checkpoints.forget`."""
-        self._saver.delete_thread(thread_id)
+        self._saver.prune(thread_ids, strategy="delete")
+
+    def threads(self) -> set[str]:
+        """See `Checkpoints.threads`."""
+        with self._pool.connection() as connection:
+            return {row["thread_id"] for row in connection.execute(THREADS)}
 
 
 def _lock_set_up(connection: Connection[DictRow]) -> None:

@@ -12,6 +12,8 @@ from agent.desk import RecordDesk
 from agent.planner.rules import RulePlanner
 from agent.runner import Runner
 from agent.sources.transport import TransportSource
+from agent.sources.transport_profiles import PROFILES
+from cases.vocabulary.work import Capabilities
 
 AGENT_NAME = "exception-bot"
 AGENT_VERSION = "1.0"
@@ -49,6 +51,7 @@ def assemble(environment: Mapping[str, str]) -> Crew:
         address=_required(environment, "TRANSPORT_URL"),
         token=_required(environment, "TRANSPORT_TOKEN"),
         timeout=_timeout(environment),
+        capabilities=_capabilities(environment),
     )
     checkpoints = PostgresCheckpoints(address=_required(environment, "DATABASE_URL"))
     checkpoints.open()
@@ -74,6 +77,15 @@ def _required(environment: Mapping[str, str], name: str) -> str:
     if not value:
         raise NotConfigured(f"Set {name}: the worker does not know where to go without it.")
     return value
+
+
+def _capabilities(environment: Mapping[str, str]) -> Capabilities:
+    """What this installation's transport system can do."""
+    name = environment.get("TRANSPORT_PROFILE", "") or "modern"
+    if name not in PROFILES:
+        known = ", ".join(sorted(PROFILES))
+        raise NotConfigured(f"TRANSPORT_PROFILE is {name!r}; use one of {known}.")
+    return PROFILES[name]
 
 
 def _timeout(environment: Mapping[str, str]) -> timedelta:

@@ -4,11 +4,11 @@
 taken from the database for each step. Nodes and runner know only the protocol.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
-from cases.actions import effects, evidence, planning, read_backs, runs
+from cases.actions import deadlines, effects, events, evidence, planning, read_backs, repeats, runs
 from cases.queries import flows, situation
 from cases.vocabulary.work import (
     AttemptOrder,
@@ -31,23 +31,48 @@ class Desk(Protocol):
     def due(self, *, limit: int) -> Sequence[DueCase]:
         """Cases whose work is due and unclaimed, longest waiting first; marks them as nudged."""
 
+    def escalate_overdue(self) -> int:
+        """Put what nobody decided in time before the desk's lead, whatever is paused; how many."""
+
     def claim(self, *, case_id: int, worker: str, lease: timedelta) -> Grant | None:
         """Claim the case's run if it is due and free; None when someone else has it."""
 
     def renew(self, *, grant: Grant, lease: timedelta) -> Grant:
-        """Prolong the lease from now; raises `LeaseLost` when it is no longer this worker's."""
+        """Prolong the lease from now for one more step; out of budget, the case is blocked instead.
+
+        Raises `LeaseLost` when it is no longer this worker's, `CallsPaused` when a person stopped
+        this work.
+        """
+
+    def permit_call(self, *, grant: Grant, lease: timedelta) -> Grant:
+        """Permit and count one call to the outside, right before it is made; raises like `renew`.
+
+        When the record cannot be asked, whatever error that is goes up: no call is made.
+        """
+
+    def keep_alive(self, *, grant: Grant, lease: timedelta) -> None:
+        """Prolong the lease while a long step goes on; raises `LeaseLost`."""
+
+    def hang_up(self) -> None:
+        """Give back what the calling thread holds open towards the record."""
 
     def let_go(self, *, grant: Grant) -> None:
         """Give the run back; what is due next follows from the case. Harmless when already lost."""
 
-    def visit_failed(self, *, grant: Grant, reason: str) -> None:
-        """A visit ended in an error nobody foresaw: say so on the case, and when the next try is.
+    def block(self, *, grant: Grant, reason: str) -> None:
+        """Nothing can be done for now: say why on the case, and when the next try is.
 
         `reason` is short and can be kept. A closed case raises `Conflict`.
         """
 
+    def adopt_flow(self, *, grant: Grant, flow_version: int) -> Grant:
+        """The case goes on under another flow version from now on."""
+
     def situation(self, *, case_id: int) -> Situation:
         """Where the case stands now, read fresh."""
+
+    def open_among(self, *, case_ids: Collection[int]) -> set[int]:
+        """Which of these cases are open; one that is not never is again."""
 
     def record_readings(self, *, grant: Grant, readings: Sequence[SourceReading]) -> None:
         """Keep what was read, links to new records included; failures are kept too."""
@@ -80,11 +105,14 @@ class Desk(Protocol):
 
     def record_looks(
         self, *, grant: Grant, looks: Sequence[TargetLook], capabilities: Capabilities
-    ) -> None:
-        """Keep fresh looks at the targets and settle what they settle."""
+    ) -> bool:
+        """Keep fresh looks at the targets and settle what they settle.
 
-    def escalate(self, *, grant: Grant, reason: str) -> None:
-        """Hand the case to a person, with the reason."""
+        True when only a call repeated under its key can tell whether an attempt happened.
+        """
+
+    def begin_repeat(self, *, grant: Grant, capabilities: Capabilities) -> AttemptOrder | None:
+        """Commit one more attempt under the key of an unknown one; None when it must not start."""
 
 
 class RecordDesk:
@@ -94,8 +122,13 @@ class RecordDesk:
         self._agent = runs.agent_actor(name=agent_name, version=agent_version)
 
     def due(self, *, limit: int) -> Sequence[DueCase]:
-        """See `Desk.due`."""
+        """See `Desk.due`. What came in from outside is applied first, so that it counts already."""
+        events.apply_received_events(limit=limit)
         return runs.nudge_due(agent=self._agent, limit=limit)
+
+    def escalate_overdue(self) -> int:
+        """See `Desk.escalate_overdue`."""
+        return deadlines.escalate_overdue()
 
     def flows_in_use(self) -> Sequence[FlowInUse]:
         """Open cases per flow version, for the gate before a deploy."""
@@ -107,19 +140,39 @@ class RecordDesk:
 
     def renew(self, *, grant: Grant, lease: timedelta) -> Grant:
         """See `Desk.renew`."""
-        return runs.renew(grant=grant, lease=lease)
+        return runs.renew(grant=grant, agent=self._agent, lease=lease)
+
+    def permit_call(self, *, grant: Grant, lease: timedelta) -> Grant:
+        """See `Desk.permit_call`."""
+        return runs.permit_call(grant=grant, agent=self._agent, lease=lease)
+
+    def keep_alive(self, *, grant: Grant, lease: timedelta) -> None:
+        """See `Desk.keep_alive`."""
+        runs.keep_alive(grant=grant, lease=lease)
+
+    def hang_up(self) -> None:
+        """See `Desk.hang_up`."""
+        runs.hang_up()
 
     def let_go(self, *, grant: Grant) -> None:
         """See `Desk.let_go`."""
         runs.let_go(grant=grant)
 
-    def visit_failed(self, *, grant: Grant, reason: str) -> None:
-        """See `Desk.visit_failed`."""
-        runs.visit_failed(grant=grant, by=self._agent, reason=reason)
+    def block(self, *, grant: Grant, reason: str) -> None:
+        """See `Desk.block`."""
+        runs.block(grant=grant, by=self._agent, reason=reason)
+
+    def adopt_flow(self, *, grant: Grant, flow_version: int) -> Grant:
+        """See `Desk.adopt_flow`."""
+        return runs.adopt_flow(grant=grant, by=self._agent, flow_version=flow_version)
 
     def situation(self, *, case_id: int) -> Situation:
         """See `Desk.situation`."""
         return situation.situation_of(case_id=case_id)
+
+    def open_among(self, *, case_ids: Collection[int]) -> set[int]:
+        """See `Desk.open_among`."""
+        return situation.open_among(case_ids=case_ids)
 
     def record_readings(self, *, grant: Grant, readings: Sequence[SourceReading]) -> None:
         """See `Desk.record_readings`."""
@@ -167,10 +220,12 @@ class RecordDesk:
 
     def record_looks(
         self, *, grant: Grant, looks: Sequence[TargetLook], capabilities: Capabilities
-    ) -> None:
+    ) -> bool:
         """See `Desk.record_looks`."""
-        read_backs.record_looks(grant=grant, by=self._agent, looks=looks, capabilities=capabilities)
+        return read_backs.record_looks(
+            grant=grant, by=self._agent, looks=looks, capabilities=capabilities
+        )
 
-    def escalate(self, *, grant: Grant, reason: str) -> None:
-        """See `Desk.escalate`."""
-        planning.escalate(grant=grant, by=self._agent, reason=reason)
+    def begin_repeat(self, *, grant: Grant, capabilities: Capabilities) -> AttemptOrder | None:
+        """See `Desk.begin_repeat`."""
+        return repeats.begin_repeat(grant=grant, by=self._agent, capabilities=capabilities)

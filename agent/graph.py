@@ -1,7 +1,7 @@
 """The one graph, the same for every kind of case.
 
     look -> gather -> compare -> plan -> propose -> wait -> look
-    look -> revalidate -> act -> verify -> (revalidate | wait)
+    look -> revalidate -> act -> verify -> (revalidate | repeat | wait)
 
 Steps name their successors themselves; `look` asks the record where a case goes on.
 """
@@ -22,6 +22,7 @@ STEPS = (
     nodes.revalidate,
     nodes.act,
     nodes.verify,
+    nodes.repeat,
     nodes.wait,
 )
 

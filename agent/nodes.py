@@ -11,6 +11,14 @@ import structlog
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
+from agent.calls import (
+    carry_out,
+    give_back,
+    lease_on_target,
+    look_at_targets,
+    read_sources,
+    still_holds_under_lease,
+)
 from agent.routing import (
     has_unknown_outcome,
     is_to_be_acted_on,
@@ -19,12 +27,12 @@ from agent.routing import (
     is_to_be_verified,
     route,
 )
-from agent.sources.base import NoLease, TargetLease
+from agent.sources.base import NoLease
 from agent.state import CaseState, Work
 from cases.vocabulary.clocks import iso
 from cases.vocabulary.errors import Conflict, LeaseLost
 from cases.vocabulary.stages import Stage
-from cases.vocabulary.work import CallOutcome, Comparison, EffectWork, Situation, TargetLook
+from cases.vocabulary.work import Comparison, Situation
 
 LEASE_RETRY = timedelta(seconds=30)
 
@@ -82,7 +90,7 @@ def gather(state: CaseState, runtime: Runtime[Work]) -> Command[Literal["compare
     work, situation = _begin(runtime)
     if not is_to_be_read(situation):
         return Command(goto="look")
-    _read_sources(work, situation)
+    read_sources(work, situation)
     return Command(goto="compare", update={"read_at": iso(work.now)})
 
 
@@ -139,7 +147,7 @@ def revalidate(
         return Command(goto="look")
     if has_unknown_outcome(situation):
         return Command(goto="verify")
-    _read_sources(work, situation)
+    read_sources(work, situation)
     return Command(goto="act" if work.desk.clear_to_act(grant=work.grant) else "look")
 
 
@@ -152,84 +160,58 @@ def act(state: CaseState, runtime: Runtime[Work]) -> Command[Literal["verify", "
     effect = situation.next_effect()
     if effect is None or has_unknown_outcome(situation):
         return Command(goto="verify")
-    lease = _lease_on_target(work, situation)
+    lease = lease_on_target(work, situation)
     if isinstance(lease, NoLease):
-        work.desk.back_off(grant=work.grant, reason=lease.reason, delay=LEASE_RETRY)
+        _back_off(work, lease)
         return Command(goto="wait")
-    following = _attempt(work, effect, lease)
-    if lease is not None:  # not in a `finally`: after an error no further call is made
-        work.source.release_lease(lease)
+    following: Literal["verify", "wait", "look"] = "look"
+    if still_holds_under_lease(work, situation):
+        order = work.desk.begin_attempt(grant=work.grant, effect_id=effect.effect_id)
+        following = "look" if order is None else carry_out(work, order, lease)
+    give_back(work, lease)
     return Command(goto=following)
 
 
 @or_look
 def verify(
     state: CaseState, runtime: Runtime[Work]
-) -> Command[Literal["revalidate", "wait", "look"]]:
+) -> Command[Literal["revalidate", "repeat", "wait", "look"]]:
     """Read the targets again, each by its own reference, and settle what that settles."""
     work, situation = _begin(runtime)
     if not is_to_be_verified(situation):
         return Command(goto="look")
-    looks = _look_at_targets(work, situation)
+    looks = look_at_targets(work, situation)
     if isinstance(looks, NoLease):
-        work.desk.back_off(grant=work.grant, reason=looks.reason, delay=LEASE_RETRY)
+        _back_off(work, looks)
         return Command(goto="wait")
-    work.desk.record_looks(grant=work.grant, looks=looks, capabilities=work.source.capabilities)
+    is_to_be_repeated = work.desk.record_looks(
+        grant=work.grant, looks=looks, capabilities=work.source.capabilities
+    )
+    if is_to_be_repeated:
+        return Command(goto="repeat")
     return Command(goto="revalidate" if _is_more_to_do(work) else "wait")
 
 
-def _read_sources(work: Work, situation: Situation) -> None:
-    readings = work.source.read(subject=situation.subject, records=situation.records)
-    work.desk.record_readings(grant=work.grant, readings=readings)
-
-
-def _look_at_targets(work: Work, situation: Situation) -> list[TargetLook] | NoLease:
-    """A look for each effect; one that finds nothing counts only behind a fence.
-
-    A call of an earlier worker may still be on its way. The target's lease, taken anew, makes it
-    refuse that call; what is absent after that stays absent.
-    """
-    effects = situation.to_look_up()
-    looks = [work.source.look_up(effect=effect) for effect in effects]
-    if not all(look.readable for look in looks) or all(look.found for look in looks):
-        return looks
-    lease = _lease_on_target(work, situation)
+@or_look
+def repeat(state: CaseState, runtime: Runtime[Work]) -> Command[Literal["verify", "wait", "look"]]:
+    """Make a call of unknown outcome again under its key, where only its answer can tell."""
+    work, situation = _begin(runtime)
+    if not has_unknown_outcome(situation) or not is_to_be_verified(situation):
+        return Command(goto="look")
+    read_sources(work, situation)
+    lease = lease_on_target(work, situation)
     if isinstance(lease, NoLease):
-        return lease
-    if lease is None:
-        return looks
-    fenced = [
-        look if look.found else work.source.look_up(effect=effect)
-        for effect, look in zip(effects, looks, strict=True)
-    ]
-    work.source.release_lease(lease)
-    return fenced
+        _back_off(work, lease)
+        return Command(goto="wait")
+    order = work.desk.begin_repeat(grant=work.grant, capabilities=work.source.capabilities)
+    following = "wait" if order is None else carry_out(work, order, lease)
+    give_back(work, lease)
+    return Command(goto=following)
 
 
-def _lease_on_target(work: Work, situation: Situation) -> TargetLease | NoLease | None:
-    """The target's own lease on the subject, held by the case so that a successor can retake it."""
-    if not work.source.capabilities.leases:
-        return None
-    return work.source.take_lease(
-        subject=situation.subject, holder=f"watchbill case {situation.case_id}", ttl=work.lease
-    )
-
-
-def _attempt(
-    work: Work, effect: EffectWork, lease: TargetLease | None
-) -> Literal["verify", "wait", "look"]:
-    order = work.desk.begin_attempt(grant=work.grant, effect_id=effect.effect_id)
-    if order is None:
-        return "look"
-    token = None if lease is None else lease.fencing_token
-    result = work.source.perform(order=order, fencing_token=token)
-    work.desk.finish_attempt(
-        grant=work.grant,
-        attempt_id=order.attempt_id,
-        result=result,
-        capabilities=work.source.capabilities,
-    )
-    return "wait" if result.outcome is CallOutcome.NOT_SENT else "verify"
+def _back_off(work: Work, refusal: NoLease) -> None:
+    delay = max(LEASE_RETRY, refusal.retry_after or LEASE_RETRY)
+    work.desk.back_off(grant=work.grant, reason=refusal.reason, delay=delay)
 
 
 def _is_more_to_do(work: Work) -> bool:

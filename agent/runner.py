@@ -6,7 +6,6 @@ the lease is kept until it runs out, which spaces out the next try.
 """
 
 import time
-from collections.abc import Callable, Mapping
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any
@@ -20,21 +19,22 @@ from langgraph.types import Command, Interrupt
 
 from agent.checkpoints import Checkpoints
 from agent.desk import Desk
-from agent.flows import FLOWS
-from agent.graph import CaseGraph
+from agent.flows import FLOWS, MIGRATIONS, Builders, Migrations, way_to_known_flow
+from agent.heartbeat import heartbeat
 from agent.nodes import wait
 from agent.planner.base import Planner
 from agent.sources.base import Source
 from agent.sources.texts import fit_to_keep
 from agent.state import CaseState, Work
-from cases.vocabulary.errors import Conflict, LeaseLost
+from cases.vocabulary.errors import CallsPaused, LeaseLost
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import Grant
 
-LEASE = timedelta(seconds=60)
+LEASE = timedelta(seconds=15)
 STEPS_PER_VISIT = 40
 VISIT_SECONDS = 15.0
 WAKE_UP = "look again"
+THREAD = "case-"
 
 type Compiled = CompiledStateGraph[CaseState, Work, CaseState, CaseState]
 type Entry = CaseState | Command[Any] | None
@@ -50,13 +50,20 @@ class Visit(StrEnum):
     CUT_SHORT = "cut_short"
     CLOSED = "closed"
     LEASE_LOST = "lease_lost"
+    STOPPED = "stopped"
     UNKNOWN_FLOW = "unknown_flow"
     FAILED = "failed"
 
 
 def thread_of(case_id: int) -> str:
     """The name under which a case's checkpoints are kept."""
-    return f"case-{case_id}"
+    return f"{THREAD}{case_id}"
+
+
+def case_of(thread_id: str) -> int | None:
+    """The case whose checkpoints are kept under that name; None when it is no case's."""
+    number = thread_id.removeprefix(THREAD)
+    return int(number) if thread_id == f"{THREAD}{number}" and number.isdecimal() else None
 
 
 class Runner:
@@ -70,13 +77,16 @@ class Runner:
         planner: Planner,
         checkpoints: Checkpoints,
         worker: str,
-        flows: Mapping[int, Callable[[], CaseGraph]] = FLOWS,
+        flows: Builders = FLOWS,
+        migrations: Migrations = MIGRATIONS,
     ) -> None:
         self.desk = desk
         self._source = source
         self._planner = planner
         self._checkpoints = checkpoints
         self._worker = worker
+        self._flows = flows
+        self._migrations = migrations
         self._graphs: dict[int, Compiled] = {
             version: build().compile(checkpointer=checkpoints.saver)
             for version, build in flows.items()
@@ -94,7 +104,8 @@ class Runner:
             case_id=case_id, fencing_token=grant.fencing_token
         ):
             try:
-                visit = self._visit(grant)
+                with heartbeat(desk=self.desk, grant=grant, lease=LEASE):
+                    visit = self._visit(grant)
                 self.desk.let_go(grant=grant)
                 # Once more: it may have been closed while this visit was ending.
                 self._forget_if_closed(case_id)
@@ -110,8 +121,8 @@ class Runner:
     def _report_failure(self, grant: Grant, error: Exception) -> Visit:
         """Let the case say what went wrong, and let it go; the next try is spaced out."""
         try:
-            reason = fit_to_keep(f"{type(error).__name__}: {error}")
-            self.desk.visit_failed(grant=grant, reason=reason)
+            said = fit_to_keep(f"{type(error).__name__}: {error}")
+            self.desk.block(grant=grant, reason=f"The agent's visit failed: {said}")
             self.desk.let_go(grant=grant)
         except LeaseLost as lost:
             log.info("lease_lost", reason=str(lost))
@@ -121,9 +132,25 @@ class Runner:
         return Visit.FAILED
 
     def _visit(self, grant: Grant) -> Visit:
-        graph = self._graphs.get(grant.flow_version)
-        if graph is None:
+        way = way_to_known_flow(
+            version=grant.flow_version, flows=self._flows, migrations=self._migrations
+        )
+        if way is None:
             return self._refuse_flow(grant)
+        migrated = None
+        for step in way:
+            migrated = step.translate(self._remembered(grant) if migrated is None else migrated)
+            self._checkpoints.forget(thread_of(grant.case_id))
+            grant = self.desk.adopt_flow(grant=grant, flow_version=step.to)
+        visit = self._walk(grant, migrated)
+        if self._forget_if_closed(grant.case_id):
+            return Visit.CLOSED
+        self._checkpoints.keep_latest(thread_of(grant.case_id))
+        return visit
+
+    def _walk(self, grant: Grant, migrated: CaseState | None) -> Visit:
+        """Let the graph go on as far as it goes now; from the start where its state is migrated."""
+        graph = self._graphs[grant.flow_version]
         work = Work(
             desk=self.desk,
             source=self._source,
@@ -137,21 +164,30 @@ class Runner:
             "configurable": {"thread_id": thread_of(grant.case_id)},
             "recursion_limit": 2 * STEPS_PER_VISIT,
         }
-        visit = Visit.PAUSED
         try:
             graph.invoke(
-                self._entry(graph, config, grant),
+                self._entry(graph, config, grant) if migrated is None else migrated,
                 config,
                 context=work,
                 durability="sync",
                 control=RunControl(),
             )
         except GraphDrained:
-            visit = Visit.CUT_SHORT
-        if self._forget_if_closed(grant.case_id):
-            return Visit.CLOSED
-        self._checkpoints.keep_latest(thread_of(grant.case_id))
-        return visit
+            return Visit.CUT_SHORT
+        except CallsPaused as pause:
+            log.info("stopped_by_a_person", reason=str(pause))
+            return Visit.STOPPED
+        return Visit.PAUSED
+
+    def _remembered(self, grant: Grant) -> dict[str, object]:
+        """What the graph of a flow no longer built had saved; empty when nothing is left."""
+        config: RunnableConfig = {"configurable": {"thread_id": thread_of(grant.case_id)}}
+        try:
+            saved = self._checkpoints.saver.get_tuple(config)
+        except (ValueError, TypeError, KeyError, NotImplementedError) as error:
+            log.warning("checkpoint_unreadable", reason=repr(error))
+            return {}
+        return {} if saved is None else dict(saved.checkpoint["channel_values"])
 
     def _entry(self, graph: Compiled, config: RunnableConfig, grant: Grant) -> Entry:
         """How the graph is entered: woken, continued at a step that did not finish, or started.
@@ -187,17 +223,12 @@ class Runner:
         return is_closed
 
     def _refuse_flow(self, grant: Grant) -> Visit:
-        """A case of a flow this release does not know is never guessed at; a person takes over."""
+        """A case of a flow this release does not know is never guessed at; it stays blocked."""
         known = ", ".join(str(version) for version in sorted(self._graphs))
         reason = (
             f"This case was saved under flow version {grant.flow_version}, and this release of the "
             f"agent knows {known}. It needs a migration, or a release that knows its version."
         )
         log.error("unknown_flow_version", found=grant.flow_version, known=known)
-        try:
-            self.desk.escalate(grant=grant, reason=reason)
-        except LeaseLost:
-            raise
-        except Conflict as error:
-            log.error("unknown_flow_not_escalated", reason=str(error))
+        self.desk.block(grant=grant, reason=reason)
         return Visit.UNKNOWN_FLOW

@@ -31,9 +31,9 @@ class CaseState(TypedDict, total=False):
 class Work:
     """One visit to one case: its doors, its claim, and how much may still be done in it.
 
-    `grant` is renewed before every step for `lease`. `ends_at` is on this process's monotonic
-    clock: it bounds how long the visit takes, never who holds the case. `has_asked_again` is set
-    when the record moved on under a step of this visit.
+    `grant` is renewed for `lease` before every step and every call to the outside. `ends_at` is on
+    this process's monotonic clock: it bounds how long the visit takes, never who holds the case.
+    `has_asked_again` is set when the record moved on under a step of this visit.
     """
 
     desk: Desk
@@ -46,14 +46,18 @@ class Work:
     has_asked_again: bool = False
 
     def begin_step(self) -> Situation:
-        """Renew the claim and read where the case stands; raises `LeaseLost`."""
+        """Renew the claim and read where the case stands; raises `LeaseLost`, `CallsPaused`."""
         self.grant = self.desk.renew(grant=self.grant, lease=self.lease)
         self.steps_left -= 1
         return self.desk.situation(case_id=self.grant.case_id)
 
+    def permit(self) -> None:
+        """Asked right before every call to the outside; see `Desk.permit_call`."""
+        self.grant = self.desk.permit_call(grant=self.grant, lease=self.lease)
+
     @property
     def now(self) -> datetime:
-        """Business time at the start of this step, by the database's clock."""
+        """Business time when the claim was last renewed, by the database's clock."""
         return self.grant.lease_until - self.lease
 
     def has_fresh_readings(self, state: CaseState) -> bool:

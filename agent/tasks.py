@@ -6,6 +6,7 @@ from celery.signals import worker_process_shutdown, worker_shutdown
 
 from agent.celery import app
 from agent.crew import crew, stand_down
+from agent.retention import forget_what_is_over
 from agent.sweep import sweep_due
 from cases.vocabulary.lanes import Lane
 
@@ -18,8 +19,20 @@ def advance(case_id: int) -> str:
 
 @app.task(name="agent.sweep")
 def sweep() -> int:
-    """Nudge workers for everything that is due; the answer says how many cases."""
-    return sweep_due(desk=crew().runner.desk, send=send_to_lane)
+    """Nudge workers for everything that is due, and escalate what is overdue for people.
+
+    The answer says how many cases were nudged for.
+    """
+    desk = crew().runner.desk
+    nudged = sweep_due(desk=desk, send=send_to_lane)
+    desk.escalate_overdue()
+    return nudged
+
+
+@app.task(name="agent.retention")
+def retention() -> int:
+    """Forget where the graphs of closed cases were; the answer says of how many."""
+    return forget_what_is_over(desk=crew().runner.desk, checkpoints=crew().checkpoints)
 
 
 def send_to_lane(case_id: int, lane: Lane) -> None:

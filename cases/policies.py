@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from cases.models import Case, Decision, Person, Proposal, Role
+from cases.models import AgentIdentity, Case, Decision, Person, Proposal, Role
 from cases.vocabulary.clocks import local_text
 from cases.vocabulary.errors import Conflict, DecisionRefused, Refused, WatchbillError
 from cases.vocabulary.stages import Stage
@@ -76,6 +76,8 @@ def _already_decided(proposal: Proposal, standing: Decision | None) -> str:
 
 def check_case_waits_for_review(*, case: Case) -> None:
     """Decisions are taken while the case waits for review; a blocked case says why not."""
+    if case.is_out_of_budget:
+        raise DecisionRefused(f"The case is blocked: {case.blocked_reason}", reason_code="blocked")
     if case.current_stage is Stage.BLOCKED:
         raise DecisionRefused(
             f"The case is blocked: {case.blocked_reason} Nothing can be released on facts that "
@@ -111,10 +113,32 @@ def check_may_set_roster(*, person: Person) -> None:
         raise Refused(f"{person} cannot change the roster. Ask a lead or an admin.")
 
 
-def check_may_pause(*, person: Person) -> None:
+def check_may_pause(*, person: Person | AgentIdentity) -> None:
     """Named leads and admins stop and start the agents; no agent ever can."""
+    if isinstance(person, AgentIdentity):
+        raise Refused(f"{person} is an agent: only named people pause or resume. Ask a lead.")
     if not person.is_active or person.role not in {Role.LEAD, Role.ADMIN}:
         raise Refused(f"{person} cannot pause or resume agents. Ask a lead or an admin.")
+
+
+def check_may_trust(*, person: Person) -> None:
+    """Only a lead says that a source which went back is right all the same."""
+    if not person.is_active or person.role != Role.LEAD:
+        raise Refused("Only a lead trusts a source again that went back. Ask the lead.")
+
+
+def check_may_raise_budget(*, person: Person | AgentIdentity) -> None:
+    """Named leads and admins let the agent use more on a case; no agent ever can."""
+    if isinstance(person, AgentIdentity):
+        raise Refused(f"{person} is an agent: only named people raise its budget. Ask a lead.")
+    if not person.is_active or person.role not in {Role.LEAD, Role.ADMIN}:
+        raise Refused(f"{person} cannot raise the agent's budget. Ask a lead or an admin.")
+
+
+def check_agent_may_go_on(*, case: Case) -> None:
+    """Asking the agent for something is in vain while it is out of budget."""
+    if case.is_out_of_budget:
+        raise Conflict(case.blocked_reason)
 
 
 def check_may_accept(*, person: Person, case: Case) -> None:

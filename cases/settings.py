@@ -7,6 +7,8 @@ from typing import Any
 from django.utils.csp import CSP
 from psycopg.conninfo import conninfo_to_dict
 
+from cases.vocabulary.signatures import keys_from
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -40,6 +42,9 @@ MOVABLE_CLOCK = _switch("WATCHBILL_MOVABLE_CLOCK")
 DEMO_PASSWORD = os.environ.get("WATCHBILL_DEMO_PASSWORD", "night-watch")
 SECRET_KEY = os.environ.get("WATCHBILL_SECRET_KEY", "")
 ALLOWED_HOSTS = os.environ.get("WATCHBILL_ALLOWED_HOSTS", "127.0.0.1,localhost").split(",")
+
+# By system; several secrets, separated by blanks, are in force together while one is exchanged.
+WEBHOOK_KEYS = {"transport": keys_from(os.environ.get("TRANSPORT_WEBHOOK_SECRETS", ""))}
 
 DATABASES = {
     "default": _database(os.environ.get("DATABASE_URL", "postgresql://127.0.0.1/watchbill"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytest_plugins = ("tests.simulator",)
+pytest_plugins = ("tests.simulator", "tests.crashes.fixtures", "tests.conformance.table")
 
 
 class NetworkBlockedError(OSError):

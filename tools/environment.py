@@ -3,12 +3,19 @@
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Callable, Mapping
 
 from tools.paths import purpose_folder
 from tools.services import Addresses
 
-SECRETS = ("WATCHBILL_SECRET_KEY", "TRANSPORT_TOKEN", "SIMULATOR_CONTROL_TOKEN")
+SECRETS: dict[str, Callable[[], str]] = {
+    "WATCHBILL_SECRET_KEY": lambda: secrets.token_urlsafe(32),
+    "TRANSPORT_TOKEN": lambda: secrets.token_urlsafe(32),
+    "SIMULATOR_CONTROL_TOKEN": lambda: secrets.token_urlsafe(32),
+    "TRANSPORT_WEBHOOK_SECRETS": lambda: "whsec_" + b64encode(secrets.token_bytes(32)).decode(),
+}
+"""How each is made."""
 
 
 def local_environment(
@@ -21,7 +28,7 @@ def local_environment(
     note = purpose_folder(purpose) / "secrets.json"
     note.touch(mode=0o600)
     kept: dict[str, str] = json.loads(note.read_text() or "{}")
-    made = {name: kept.get(name) or secrets.token_urlsafe(32) for name in SECRETS}
+    made = {name: kept.get(name) or make() for name, make in SECRETS.items()}
     if made != kept:
         note.write_text(json.dumps(made))
     given = {name: environment[name] for name in SECRETS if environment.get(name)}

@@ -90,6 +90,36 @@ def _quiet_shipment(now: datetime) -> None:
     _stop("S-377", 2, "Memphis TN", CHICAGO, "2026-11-26T15:00Z", "2026-11-26T18:00Z")
 
 
+def _build_wave(now: datetime) -> None:
+    """Thirty uncovered loads, each with one rate: for what happens to many cases at once."""
+    for number in range(1, 31):
+        shipment_id = f"W-{number:02}"
+        Shipment.objects.create(
+            id=shipment_id,
+            version=1,
+            updated_at=now,
+            updated_by="d.ruiz",
+            status="uncovered",
+            customer_code="C-77",
+            customer_name="Harbor Foods",
+            customer_email="receiving@harborfoods.example",
+            customer_tier=1,
+            equipment="reefer",
+            weight_kg=Decimal(18250),
+            lane="DFW → ATL",
+        )
+        _stop(shipment_id, 1, "Dallas TX", CHICAGO, "2026-11-24T18:00Z", "2026-11-24T21:00Z")
+        _stop(shipment_id, 2, "Atlanta GA", NEW_YORK, "2026-11-25T15:00Z", "2026-11-25T17:00Z")
+        _quote(
+            f"QW-{number:02}",
+            "BLUX",
+            "Bluewater Express",
+            179_000,
+            "2026-11-24T06:00Z",
+            shipment_id=shipment_id,
+        )
+
+
 def _stop(shipment_id: str, sequence: int, place: str, zone: str, start: str, end: str) -> None:
     Stop.objects.create(
         id=f"{shipment_id}-{sequence}",
@@ -103,10 +133,18 @@ def _stop(shipment_id: str, sequence: int, place: str, zone: str, start: str, en
     )
 
 
-def _quote(quote_id: str, scac: str, name: str, amount_minor: int, expires_at: str) -> None:
+def _quote(
+    quote_id: str,
+    scac: str,
+    name: str,
+    amount_minor: int,
+    expires_at: str,
+    *,
+    shipment_id: str = "S-318",
+) -> None:
     Quote.objects.create(
         id=quote_id,
-        shipment_id="S-318",
+        shipment_id=shipment_id,
         carrier_scac=scac,
         carrier_name=name,
         amount_minor=amount_minor,
@@ -125,6 +163,12 @@ SCENARIOS = {
             title="S-318 overnight: an uncovered reefer load, DFW → ATL",
             starts_at=datetime(2026, 11, 23, 22, 0, tzinfo=UTC),
             build=_build_s318,
+        ),
+        Scenario(
+            name="wave",
+            title="Thirty uncovered reefer loads at 17:00, each with one rate until midnight",
+            starts_at=datetime(2026, 11, 23, 23, 0, tzinfo=UTC),
+            build=_build_wave,
         ),
     )
 }

@@ -4,7 +4,7 @@ An adapter declares what its system can do; the engine chooses the safe behaviou
 brings is data: it never decides anything.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -19,6 +19,11 @@ from cases.vocabulary.work import (
     TargetLook,
 )
 
+type Permit = Callable[[], None]
+"""Asked right before every single call to the outside; it raises when the call must not be made,
+because the worker lost the case, or a person paused the agents. Never caught by an adapter.
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TargetLease:
@@ -30,21 +35,27 @@ class TargetLease:
 
 @dataclass(frozen=True, kw_only=True)
 class NoLease:
-    """No lease was granted, and why: someone holds the resource, or the target cannot be asked."""
+    """No lease was granted, and why: someone holds the resource, or the target cannot be asked.
+
+    `retry_after` is how long the target asked to be left alone, None when it did not.
+    """
 
     reason: str
+    retry_after: timedelta | None = None
 
 
 class Source(Protocol):
     """One outside system. No method waits longer than its timeout, and none raises for failures of
-    the system: those come back as values that say so.
+    the system: those come back as values that say so. Each asks `permit` before each of its calls.
     """
 
     @property
     def capabilities(self) -> Capabilities:
         """What this system can do."""
 
-    def read(self, *, subject: str, records: Sequence[RecordKey]) -> list[SourceReading]:
+    def read(
+        self, *, subject: str, records: Sequence[RecordKey], permit: Permit
+    ) -> list[SourceReading]:
         """Fresh readings of the subject and what belongs to it; `records` are those known so far.
 
         All or nothing: when any part cannot be read, every known record comes back as failed; when
@@ -52,14 +63,25 @@ class Source(Protocol):
         that says something unusable is left out, as missing, and hides no other.
         """
 
-    def take_lease(self, *, subject: str, holder: str, ttl: timedelta) -> TargetLease | NoLease:
-        """Take the target's lease on the subject; the same holder may take it again."""
+    def take_lease(
+        self, *, subject: str, holder: str, ttl: timedelta, permit: Permit
+    ) -> TargetLease | NoLease:
+        """Take the target's lease on the subject; the same holder may take it again.
 
-    def release_lease(self, lease: TargetLease) -> None:
+        Only asked of a system that has leases.
+        """
+
+    def release_lease(self, lease: TargetLease, *, permit: Permit) -> None:
         """Give the lease back; when that fails it ends by itself."""
 
-    def perform(self, *, order: AttemptOrder, fencing_token: int | None) -> CallResult:
+    def perform(
+        self, *, order: AttemptOrder, fencing_token: int | None, permit: Permit
+    ) -> CallResult:
         """Make exactly one call for a committed attempt and say how it ended."""
 
-    def look_up(self, *, effect: EffectWork) -> TargetLook:
-        """Search the target for the effect's reference; not knowing is never 'not found'."""
+    def look_up(self, *, effect: EffectWork, permit: Permit) -> TargetLook:
+        """Search the target for the effect, by its reference or by the id an answer once named.
+
+        Not knowing is never 'not found': what cannot be asked is not readable, and where there is
+        no way to ask it is not searchable.
+        """

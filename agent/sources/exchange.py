@@ -4,21 +4,30 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from http import HTTPStatus
 
 import httpx
+
+from agent.sources.base import Permit
+from agent.sources.pace import Pace, retry_after
 
 LONGEST_BODY = 5_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came back. `body` is its JSON; None when there is none, and then `flaw` says why."""
+    """What came back. `body` is its JSON; None when there is none, and then `flaw` says why.
+
+    `retry_after` is how long the system asked to be left alone, None when it did not.
+    """
 
     status: int
     media_type: str
     date: str
     body: object
     flaw: str = ""
+    retry_after: timedelta | None = None
 
     @property
     def is_success(self) -> bool:
@@ -29,26 +38,37 @@ class Answer:
 def exchange(
     *,
     client: httpx.Client,
+    pace: Pace,
+    permit: Permit,
     method: str,
     path: str,
     query: Mapping[str, str] | None = None,
     body: Mapping[str, object] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Answer:
-    """Make one call. Raises `httpx.RequestError` when no complete answer came.
+    """Make one call in its turn, if it is permitted.
 
-    An answer may take the client's read timeout from its first to its last byte, and 5 MB.
+    Raises `httpx.RequestError` when no whole answer came, and `HeldBack` when its turn is far off.
+    An answer may take the client's read timeout from its first to its last byte, and 5 MB. After
+    a 429 the system is left alone for as long as it asks.
     """
+    pace.wait_for_turn()
+    permit()
     with client.stream(method, path, params=query, json=body, headers=headers) as response:
         content, flaw = _content(response, seconds=client.timeout.read)
         media_type, _, _ = response.headers.get("Content-Type", "").partition(";")
         read, flaw = (None, flaw) if flaw else _json(content)
+        date = response.headers.get("Date", "")
+        rest = retry_after(response.headers.get("Retry-After", ""), date=date)
+        if response.status_code == HTTPStatus.TOO_MANY_REQUESTS and rest is not None:
+            pace.hold_off(rest)
         return Answer(
             status=response.status_code,
             media_type=media_type.strip().lower(),
-            date=response.headers.get("Date", ""),
+            date=date,
             body=read,
             flaw=flaw,
+            retry_after=rest,
         )
 
 

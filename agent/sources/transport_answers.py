@@ -3,19 +3,23 @@
 Whatever leaves a doubt about the effect is `unknown`, never a success or a failure.
 """
 
+from dataclasses import replace
+from datetime import timedelta
 from http import HTTPStatus
 
 from agent.sources.base import TargetLease
 from agent.sources.texts import fit_to_keep
 from agent.sources.transport_facts import record_id_of
 from agent.sources.transport_gate import Malformed, Record
-from cases.vocabulary.work import AttemptOrder, CallOutcome, CallResult
+from cases.vocabulary.work import AttemptOrder, CallOutcome, CallResult, Capabilities
 
 WORLD_MOVED_CODES = frozenset({"shipment_already_covered", "shipment_not_open"})
 WORLD_MOVED = frozenset({410, 412})
-NOT_SENT = frozenset({429})
-REFUSED = frozenset({400, 401, 403, 404, 405, 409, 413, 415, 422, 428})
+NOT_SENT = frozenset({423, 429})
+REFUSED = frozenset({400, 401, 403, 404, 405, 413, 415, 422, 428})
+GONE_CODES = frozenset({"shipment_not_found", "booking_not_found", "message_not_found"})
 PROBLEM = "application/problem+json"
+# Any other conflict may hide a success, such as "already exists": it is unknown.
 CONFLICT_CODES = {
     "stale_fencing_token": CallOutcome.NOT_SENT,
     "idempotency_in_progress": CallOutcome.UNKNOWN,
@@ -50,24 +54,30 @@ def request_for(order: AttemptOrder) -> tuple[str, dict[str, object]]:
             raise NotInContract(f"The transport system has no call for {action!r}.")
 
 
-def headers_for(order: AttemptOrder, *, fencing_token: int | None) -> dict[str, str]:
-    """Key, version and fence of the call. Raises `NotInContract` when the version is not known."""
-    if order.subject_version is None:
-        raise NotInContract("The shipment's version is not known, so it must be read first.")
-    headers = {
-        "Idempotency-Key": str(order.effect.key),
-        "If-Match": f'"{order.subject_version}"',
-    }
+def headers_for(
+    order: AttemptOrder, *, can: Capabilities, fencing_token: int | None
+) -> dict[str, str]:
+    """Key, version and fence of the call, as far as the system knows such things.
+
+    Raises `NotInContract` when a version is needed and not known.
+    """
+    headers = {}
+    if can.key_lifetime is not None:
+        headers["Idempotency-Key"] = str(order.effect.key)
+    if can.conditional_writes:
+        if order.subject_version is None:
+            raise NotInContract("The shipment's version is not known, so it must be read first.")
+        headers["If-Match"] = f'"{order.subject_version}"'
     if fencing_token is not None:
         headers["Fencing-Token"] = str(fencing_token)
     return headers
 
 
-def result_of(*, status: int, body: object) -> CallResult:
+def result_of(*, status: int, body: object, retry_after: timedelta | None) -> CallResult:
     """How an answered call ended."""
     outcome = _outcome(status, code_of(body))
     if outcome is not CallOutcome.ANSWERED:
-        return _result(outcome, _said(status, body))
+        return replace(_result(outcome, _said(status, body)), retry_after=retry_after)
     try:
         record_id = record_id_of(body)
     except Malformed as error:
@@ -84,15 +94,11 @@ def lease_from(body: object) -> TargetLease:
 
 
 def is_gone(*, status: int, media_type: str, body: object) -> bool:
-    """Whether the system itself says that the shipment does not exist.
+    """Whether the system itself says that the record asked for does not exist.
 
-    Any other 404 comes from somewhere on the way, and says nothing about the shipment.
+    Any other 404 comes from somewhere on the way, and says nothing about the record.
     """
-    return (
-        status == HTTPStatus.NOT_FOUND
-        and media_type == PROBLEM
-        and code_of(body) == "shipment_not_found"
-    )
+    return status == HTTPStatus.NOT_FOUND and media_type == PROBLEM and code_of(body) in GONE_CODES
 
 
 def answered(status: int) -> str:
@@ -108,7 +114,11 @@ def no_lease_because(*, subject: str, status: int, body: object) -> str:
     """Why no lease was granted, as a sentence for the case."""
     if code_of(body) == "lease_held":
         holder, until = _member(body, "holder"), _member(body, "expires_at")
-        return f"{holder} is changing {subject} until {until}."
+        kind = _member(body, "holder_kind")
+        who = f"{holder} ({kind})" if kind else holder
+        return f"{who} is changing {subject} until {until}."
+    if code_of(body) == "record_locked":
+        return f"{_member(body, 'locked_by')} has {subject} open."
     return f"{subject} could not be reserved: {_said(status, body)}."
 
 
@@ -135,10 +145,10 @@ def _member(body: object, name: str) -> str:
 def _outcome(status: int, code: str) -> CallOutcome:
     if 200 <= status < 300:  # noqa: PLR2004
         return CallOutcome.ANSWERED
-    if status == 409 and code in CONFLICT_CODES:  # noqa: PLR2004
-        return CONFLICT_CODES[code]
     if status in WORLD_MOVED or code in WORLD_MOVED_CODES:
         return CallOutcome.WORLD_MOVED
+    if status == HTTPStatus.CONFLICT:
+        return CONFLICT_CODES.get(code, CallOutcome.UNKNOWN)
     if status in NOT_SENT:
         return CallOutcome.NOT_SENT
     return CallOutcome.REFUSED if status in REFUSED else CallOutcome.UNKNOWN

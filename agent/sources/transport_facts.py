@@ -9,13 +9,23 @@ from datetime import datetime
 from agent.sources.transport_gate import Record
 from cases.vocabulary.clocks import instant_from
 from cases.vocabulary.facts import Value
-from cases.vocabulary.work import EffectWork, ReadOutcome, SourceReading, TargetLook
+from cases.vocabulary.work import (
+    EffectWork,
+    ReadOutcome,
+    SourceReading,
+    TargetLook,
+    VersionKind,
+)
 
 SYSTEM = "transport"
 
 
 def shipment_reading(
-    *, body: object, messages: Sequence[object], source_time: datetime
+    *,
+    body: object,
+    messages: Sequence[object],
+    source_time: datetime,
+    versions: VersionKind = VersionKind.NUMBER,
 ) -> SourceReading:
     """The shipment with what its customer was last told."""
     shipment = Record(body, name="shipment")
@@ -30,10 +40,12 @@ def shipment_reading(
         "weight": shipment.weight("weight_kg"),
         "lane": shipment.text("lane"),
     }
-    return _reading("shipment", shipment, fields, source_time)
+    return _reading("shipment", shipment, fields, source_time, versions)
 
 
-def quote_reading(*, body: object, source_time: datetime) -> SourceReading:
+def quote_reading(
+    *, body: object, source_time: datetime, versions: VersionKind = VersionKind.NUMBER
+) -> SourceReading:
     """One quote: whose rate, how much, and until when it can be booked."""
     quote = Record(body, name="quote")
     carrier = quote.record("carrier")
@@ -46,7 +58,7 @@ def quote_reading(*, body: object, source_time: datetime) -> SourceReading:
             "state": quote.word("status"),
         },
     }
-    return _reading("quote", quote, fields, source_time)
+    return _reading("quote", quote, fields, source_time, versions)
 
 
 def booking_look(*, effect: EffectWork, items: Sequence[object]) -> TargetLook:
@@ -106,14 +118,19 @@ def _look(
 
 
 def _reading(
-    record_type: str, record: Record, fields: dict[str, Value], source_time: datetime
+    record_type: str,
+    record: Record,
+    fields: dict[str, Value],
+    source_time: datetime,
+    versions: VersionKind,
 ) -> SourceReading:
+    has_number = versions is VersionKind.NUMBER
     return SourceReading(
         system=SYSTEM,
         record_type=record_type,
         record_id=record.key("id"),
         outcome=ReadOutcome.READ,
-        version=record.whole("version"),
+        version=record.whole("version") if has_number else None,
         source_time=source_time,
         fields=fields,
     )

@@ -1,9 +1,14 @@
 """Attempts whose outcome nobody recorded: they may have happened, so they are looked up."""
 
+from datetime import datetime
+
 from cases.actions.change import Change
-from cases.actions.releases import effects_in_force
-from cases.models import Attempt, Effect
+from cases.actions.releases import effects_in_force, hand_over, release_in_force
+from cases.models import Attempt, Case, Effect
+from cases.vocabulary.errors import Conflict
+from cases.vocabulary.reconciliation import Doubt, NextStep, next_step
 from cases.vocabulary.stages import Stage
+from cases.vocabulary.work import SETTLE_WITHIN, Capabilities
 
 
 def set_effect(change: Change, effect: Effect, state: Effect.State, reason: str) -> None:
@@ -19,6 +24,7 @@ def make_unknown(change: Change, attempt: Attempt, detail: str) -> None:
     attempt.save(update_fields=("outcome", "ended_at", "detail"))
     effect = attempt.effect
     set_effect(change, effect, Effect.State.UNKNOWN, detail)
+    change.ensure_owner(reason="An unknown outcome needs an owner.")
     change.record(
         "attempt_ended",
         outcome=attempt.outcome,
@@ -45,3 +51,67 @@ def doubt_open_attempts(change: Change) -> bool:
         if attempt.outcome == Attempt.Outcome.OPEN:
             make_unknown(change, attempt, "Its worker ended before the answer was recorded.")
     return bool(found)
+
+
+def doubt_about(effect: Effect, *, searchable: bool, at: datetime) -> Doubt:
+    """What is known of an attempted effect that is not to be seen in its target."""
+    calls = list(effect.attempts.exclude(outcome=Attempt.Outcome.NOT_SENT))
+    if not calls:
+        raise Conflict(f"No call for {effect.reference} may have arrived.")
+    newest = calls[-1]
+    # A look that found nothing was taken under a fresh lease, where the target has leases: no older
+    # call can land after one.
+    in_vain = effect.read_backs.filter(found=False, at__gte=newest.started_at).first()
+    since = newest.ended_at if not searchable else None if in_vain is None else in_vain.at
+    return Doubt(
+        waited=None if since is None else at - since,
+        key_age=at - calls[0].started_at,
+        was_answered=newest.outcome == Attempt.Outcome.ANSWERED,
+        tries=len(calls),
+    )
+
+
+def effect_to_repeat(change: Change, capabilities: Capabilities) -> Effect | None:
+    """The first effect of unknown outcome that only a call repeated under its key can settle."""
+    for effect in effects_in_force(change.case).filter(state=Effect.State.UNKNOWN):
+        searchable = capabilities.lookup_by_reference or bool(effect.target_record_id)
+        doubt = doubt_about(effect, searchable=searchable, at=change.at)
+        if next_step(can=capabilities, doubt=doubt) is NextStep.REPEAT:
+            return effect
+    return None
+
+
+def repeated_by(attempt: Attempt) -> Attempt | None:
+    """The attempt of unknown outcome whose call this one repeats under the same key, if any."""
+    earlier = attempt.effect.attempts.filter(number__lt=attempt.number)
+    before = earlier.exclude(outcome=Attempt.Outcome.NOT_SENT).last()
+    return before if before and before.outcome == Attempt.Outcome.REPEATED else None
+
+
+def give_up_if_overdue(change: Change, why: str) -> bool:
+    """After a look that could not be made: past its deadline an unknown outcome goes to a person.
+
+    `why` says what kept the agent from looking. False when nothing is unknown or time is left.
+    """
+    decision = release_in_force(change.case)
+    overdue = effects_in_force(change.case).filter(
+        state=Effect.State.UNKNOWN, state_since__lte=change.at - SETTLE_WITHIN
+    )
+    effect = overdue.first()
+    if decision is None or effect is None:
+        return False
+    minutes = int(SETTLE_WITHIN.total_seconds()) // 60
+    hand_over(
+        change,
+        decision,
+        f"Whether {effect.reference} happened could not be found out within {minutes} minutes, "
+        f"so a person finds out. {why}",
+    )
+    return True
+
+
+def check_nothing_unknown(case: Case) -> None:
+    """Raise `Conflict` while an outcome is unknown: going on would be guessing that it was not."""
+    unknown = Effect.objects.filter(decision__case=case, state=Effect.State.UNKNOWN).first()
+    if unknown is not None:
+        raise Conflict(f"Whether {unknown.reference} happened is unknown. Record it first.")

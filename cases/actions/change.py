@@ -15,24 +15,27 @@ from psycopg.errors import LockNotAvailable
 
 from cases import audit
 from cases.clock import business_now
-from cases.models import Case, Person, Run
-from cases.vocabulary.actors import Actor, ActorKind
+from cases.models import AgentIdentity, Case, Escalation, Person, Run
+from cases.vocabulary.actors import SYSTEM, Actor, ActorKind
 from cases.vocabulary.clocks import iso
 from cases.vocabulary.errors import Conflict, LeaseLost, Refused, WatchbillError
-from cases.vocabulary.stages import Stage, check_transition
+from cases.vocabulary.stages import STAGES, Stage, check_transition
 from cases.vocabulary.work import Grant
 
 FIRST_RETRY = timedelta(seconds=30)
 LONGEST_RETRY = timedelta(minutes=10)
+LONGEST_ENDED_REASON = 300
 
 
 class UnauditedChange(RuntimeError):
     """A programming fault: an action wanted to change a case without saying so in the audit."""
 
 
-def actor_for(person: Person) -> Actor:
-    """The person as the audit keeps them."""
-    return Actor(kind=ActorKind.PERSON, name=str(person), identity=str(person.pk))
+def actor_for(who: Person | AgentIdentity) -> Actor:
+    """A person, or a registered agent, as the audit keeps them."""
+    if isinstance(who, AgentIdentity):
+        return Actor(kind=ActorKind.AGENT, name=str(who), identity=who.name)
+    return Actor(kind=ActorKind.PERSON, name=str(who), identity=str(who.pk))
 
 
 @dataclass(kw_only=True)
@@ -70,39 +73,78 @@ class Change:
             case.stage_reason = reason
             return
         check_transition(present=case.current_stage, following=stage)
+        leaves_review = Stage.WAITING_FOR_REVIEW in {case.current_stage, case.blocked_from}
         before, case.stage = case.stage, stage.value
         case.stage_since, case.stage_reason = self.at, reason
         case.blocked_reason, case.blocked_from = "", ""
         case.blocked_since, case.next_try_at = None, None
         self.record("stage_entered", stage=stage.value, before=before, reason=reason)
+        if leaves_review and stage is not Stage.WAITING_FOR_REVIEW:
+            self._end_escalation(reason)
+
+    def _end_escalation(self, reason: str) -> None:
+        """Whatever was not decided in time needs no decision any more."""
+        said = (reason or STAGES[self.case.current_stage].label)[:LONGEST_ENDED_REASON]
+        running = self.case.escalations.filter(cause=Escalation.Cause.NOT_DECIDED, ended_at=None)
+        if running.update(ended_at=self.at, ended_reason=said):
+            self.record("escalation_ended", reason=said)
 
     def block(self, *, reason: str) -> None:
         """Block with a reason; tries are spaced out from 30 s to 10 min.
 
-        A case without an owner goes to the desk's lead.
+        A case without an owner goes to the desk's lead. One that is out of budget stays as it is:
+        there is no further try that could fail.
         """
         case = self.case
-        first = case.current_stage is not Stage.BLOCKED
-        if first:
-            check_transition(present=case.current_stage, following=Stage.BLOCKED)
-            case.blocked_from, case.blocked_since = case.stage, self.at
-            case.stage_since = self.at
-            case.stage, case.blocked_tries = Stage.BLOCKED.value, 0
-        case.blocked_reason = reason
+        if case.is_out_of_budget:
+            self.nothing_to_do()
+            return
+        self._stand_blocked(reason)
         delay = min(FIRST_RETRY * (1 << min(case.blocked_tries, 8)), LONGEST_RETRY)
         case.blocked_tries += 1
-        case.next_try_at = next_try_at = self.at + delay
-        if case.owner is None:
-            case.owner = case.desk.lead
-            self.record("owner_changed", to=str(case.owner), before="", reason="Blocked, no owner.")
+        self._try_again_at(self.at + delay, reason)
+
+    def park(self, *, reason: str, until: datetime) -> None:
+        """Block and leave it alone until `until`, unless a person asks for a try before that."""
+        self._stand_blocked(reason)
+        self._try_again_at(until, reason)
+
+    def _try_again_at(self, moment: datetime, reason: str) -> None:
+        case = self.case
+        case.next_try_at = moment
         self.record(
             "case_blocked",
             reason=reason,
             owner=str(case.owner),
             tries=case.blocked_tries,
-            next_try_at=iso(next_try_at),
+            next_try_at=iso(moment),
         )
-        self.due(next_try_at, reason="The source is tried again.")
+        self.due(moment, reason="The source is tried again.")
+
+    def stop_for_budget(self, *, reason: str) -> None:
+        """Block until a person raises the budget; nothing is tried before that."""
+        self._stand_blocked(reason)
+        self.case.next_try_at = None
+        self.record("case_blocked", reason=reason, owner=str(self.case.owner))
+        self.due(None, reason="")
+
+    def _stand_blocked(self, reason: str) -> None:
+        """Blocked, remembering where the case stood, and with an owner."""
+        case = self.case
+        if case.current_stage is not Stage.BLOCKED:
+            check_transition(present=case.current_stage, following=Stage.BLOCKED)
+            case.blocked_from, case.blocked_since = case.stage, self.at
+            case.stage_since = self.at
+            case.stage, case.blocked_tries = Stage.BLOCKED.value, 0
+        case.blocked_reason = reason
+        self.ensure_owner(reason="Blocked, no owner.")
+
+    def ensure_owner(self, *, reason: str) -> None:
+        """A case that needs somebody, and has nobody, goes to the desk's lead."""
+        case = self.case
+        if case.owner is None:
+            case.owner = case.desk.lead
+            self.record("owner_changed", to=str(case.owner), before="", reason=reason)
 
     def due(self, when: datetime | None, *, reason: str) -> None:
         """Say when the agent has work on this case next, and why; None for nothing."""
@@ -128,14 +170,24 @@ def changing(*, case_id: int, by: Actor, at: datetime, request_id: str = "") -> 
 
 @contextmanager
 def working(*, grant: Grant, by: Actor) -> Iterator[Change]:
-    """Change an open case for the agent that holds `grant`; raises `LeaseLost` for any other."""
-    with busy_is_a_conflict(), transaction.atomic():
+    """Change an open case for the agent that holds `grant`; raises `LeaseLost` for any other.
+
+    What it writes is committed when it ends, and so before the call to the outside that follows:
+    inside another transaction, whose end could undo it, it raises `RuntimeError`.
+    """
+    with busy_is_a_conflict(), transaction.atomic(durable=True):
         case = Case.objects.locked(grant.case_id)
         run = Run.objects.select_for_update().get(case=case)
         at = business_now()
         check_grant(run=run, grant=grant, at=at)
         check_open(case)
         yield from _carried_out(Change(case=case, run=run, by=by, at=at))
+
+
+@contextmanager
+def while_held(*, case: Case, run: Run, at: datetime) -> Iterator[Change]:
+    """Change a case, by the system itself, in a transaction that has locked it and its run."""
+    yield from _carried_out(Change(case=case, run=run, by=SYSTEM, at=at))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from cases import policies
+from cases.actions.attempts import check_nothing_unknown
 from cases.actions.change import Change, by_person
 from cases.actions.evidence import open_goals
 from cases.actions.releases import release_in_force, withdraw
@@ -47,11 +48,7 @@ def close_without_action(*, case_id: int, by: Person, at: datetime, reason: str)
         policies.check_may_decide(person=by)
         if release_in_force(change.case) is not None:
             raise Conflict("A release is in force. Wait until it is settled, then close.")
-        unknown = Effect.objects.filter(
-            decision__case=change.case, state=Effect.State.UNKNOWN
-        ).first()
-        if unknown is not None:
-            raise Conflict(f"Whether {unknown.reference} happened is unknown. Record it first.")
+        check_nothing_unknown(change.case)
         for ready in change.case.proposals.filter(state=Proposal.State.READY):
             withdraw(change, proposal=ready, reason=f"{by} closed the case: {said}")
         _close(change, by, said)
@@ -72,6 +69,7 @@ def ask_for_plan(*, case_id: int, by: Person, at: datetime, reason: str) -> None
         policies.check_may_decide(person=by)
         if change.case.current_stage not in {Stage.ESCALATED, Stage.WAITING_FOR_ACCEPTANCE}:
             raise Conflict("A plan is already under way. Reload the case to see where it stands.")
+        check_nothing_unknown(change.case)  # else it could be planned and sent a second time
         change.record("plan_requested", reason=said)
         change.enter(Stage.INVESTIGATING, reason=f"{by} asked for a plan: {said}")
         change.due(change.at, reason="A person asked for a plan.")
@@ -81,6 +79,7 @@ def refresh_now(*, case_id: int, by: Person, at: datetime) -> None:
     """Ask the agent to read the sources again now."""
     with by_person(case_id=case_id, by=by, at=at, act="read the sources again") as change:
         policies.check_may_decide(person=by)
+        policies.check_agent_may_go_on(case=change.case)
         change.record("refresh_requested", reason="A person asked to read the sources again.")
         change.case.refresh_due_at = change.at
         if change.case.current_stage is Stage.BLOCKED:

@@ -2,17 +2,24 @@
 
 from datetime import timedelta
 
-from cases.actions.attempts import doubt_open_attempts, make_unknown, set_effect
+from cases.actions.attempts import (
+    doubt_open_attempts,
+    give_up_if_overdue,
+    make_unknown,
+    repeated_by,
+    set_effect,
+)
 from cases.actions.change import Change, working
-from cases.actions.evidence import rest_until_boundary, set_next_refresh, untrusted
+from cases.actions.evidence import outran, set_next_refresh, untrusted
 from cases.actions.pauses import standing_pause
 from cases.actions.releases import (
     effects_in_force,
-    end_release,
     finish_release,
+    hand_over,
     plan_anew,
     release_in_force,
 )
+from cases.actions.seal import is_intact
 from cases.models import Attempt, Case, Decision, Effect
 from cases.policies import check_may_decide, reason_against
 from cases.queries.sheets import sheet_of
@@ -31,6 +38,8 @@ from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import AttemptOrder, CallOutcome, CallResult, Capabilities, Grant
 
 FACTS_ARE_FRESH_FOR = timedelta(seconds=30)
+FIRST_TRY_AGAIN = timedelta(seconds=5)
+LONGEST_BETWEEN_TRIES = timedelta(minutes=5)
 
 
 def clear_to_act(*, grant: Grant, by: Actor) -> bool:
@@ -58,6 +67,14 @@ def _still_holds(change: Change, decision: Decision) -> bool:
     if reason := untrusted(change.case):
         change.block(reason=reason)
         return False
+    if not is_intact(proposal=decision.proposal, digest=decision.digest):
+        hand_over(
+            change,
+            decision,
+            f"What is stored as {decision.proposal} is not what {decision.by_name} released. "
+            "Somebody changed it in the database.",
+        )
+        return False
     if reason := reason_against(check_may_decide, person=decision.by):
         hand_over(change, decision, f"{decision.by_name} may no longer release: {reason}")
         return False
@@ -65,22 +82,26 @@ def _still_holds(change: Change, decision: Decision) -> bool:
         case=change.case, decision=decision, sheet=sheet_of(change.case)
     )
     expired = decision.valid_until is None or decision.valid_until <= change.at
-    if changes or expired:
-        plan_anew(change, proposal=decision.proposal, changes=changes, expired=expired)
+    outrun = outran(change.case, decision.proposal)
+    if changes or expired or outrun:
+        plan_anew(change, proposal=decision.proposal, changes=changes, expired=expired, said=outrun)
         return False
     refreshed_at = change.case.refreshed_at
     return refreshed_at is not None and change.at - refreshed_at <= FACTS_ARE_FRESH_FOR
 
 
 def changes_for_open_actions(
-    *, case: Case, decision: Decision, sheet: FactSheet
+    *, case: Case, decision: Decision, sheet: FactSheet, supposing: Effect | None = None
 ) -> tuple[FactChange, ...]:
-    """Changed material facts of actions still open, apart from what our own effects changed."""
+    """Changed material facts of actions still open, apart from what our own effects changed.
+
+    `supposing` is an effect of unknown outcome that is supposed to have happened.
+    """
     playbook = playbook_of(case.kind)
     done: set[int] = set()
     expected: dict[str, Value] = {}
     for effect in decision.effects.select_related("proposed_action"):
-        if effect.state in {Effect.State.CONFIRMED, Effect.State.ADOPTED}:
+        if effect == supposing or effect.state in {Effect.State.CONFIRMED, Effect.State.ADOPTED}:
             planned = effect.proposed_action
             done.add(planned.position)
             for key, leaves in playbook.action(planned.action).leaves_behind.items():
@@ -111,7 +132,7 @@ def begin_attempt(*, grant: Grant, by: Actor, effect_id: int) -> AttemptOrder | 
             return None
         if effect.state != Effect.State.WANTED or not _still_holds(change, decision):
             return None
-        return _start(change, effect, grant)
+        return start_attempt(change, effect, grant)
 
 
 def _dependencies_hold(decision: Decision, effect: Effect) -> bool:
@@ -121,7 +142,8 @@ def _dependencies_hold(decision: Decision, effect: Effect) -> bool:
     return not waiting_for.exclude(state=Effect.State.ADOPTED).exists()
 
 
-def _start(change: Change, effect: Effect, grant: Grant) -> AttemptOrder:
+def start_attempt(change: Change, effect: Effect, grant: Grant) -> AttemptOrder:
+    """Write the attempt down and permit its one call, on the subject as it was last read."""
     number = effect.attempts.count() + 1
     attempt = Attempt.objects.create(
         effect=effect,
@@ -144,6 +166,7 @@ def _start(change: Change, effect: Effect, grant: Grant) -> AttemptOrder:
         effect=effect_work(effect, kind=change.case.kind),
         subject=change.case.subject,
         subject_version=None if subject is None else subject.version,
+        subject_etag="" if subject is None else subject.etag,
     )
 
 
@@ -166,7 +189,8 @@ def finish_attempt(
             make_unknown(change, attempt, result.detail)
             change.due(
                 change.at + capabilities.consistency_window,
-                reason="An unknown outcome is to be looked up.",
+                reason="It is looked up once the target's consistency window "
+                f"({capabilities.consistency_window.total_seconds():g} s) has passed.",
             )
             return
         _settle_answer(change, attempt, result)
@@ -176,18 +200,16 @@ OUTCOMES = {
     CallOutcome.ANSWERED: (Attempt.Outcome.ANSWERED, Effect.State.ANSWERED),
     CallOutcome.WORLD_MOVED: (Attempt.Outcome.REFUSED, Effect.State.REFUSED),
     CallOutcome.REFUSED: (Attempt.Outcome.REFUSED, Effect.State.REFUSED),
-    CallOutcome.NOT_SENT: (Attempt.Outcome.NO_EFFECT, Effect.State.WANTED),
+    CallOutcome.NOT_SENT: (Attempt.Outcome.NOT_SENT, Effect.State.WANTED),
 }
 
 
 def _settle_answer(change: Change, attempt: Attempt, result: CallResult) -> None:
-    effect = attempt.effect
+    effect, before = attempt.effect, repeated_by(attempt)
     attempt.outcome, state = OUTCOMES[result.outcome]
     attempt.ended_at = attempt.resolved_at = change.at
     attempt.detail = result.detail
     attempt.save(update_fields=("outcome", "ended_at", "resolved_at", "detail"))
-    effect.target_record_id = result.record_id
-    set_effect(change, effect, state, result.detail)
     change.record(
         "attempt_ended",
         outcome=attempt.outcome,
@@ -195,6 +217,15 @@ def _settle_answer(change: Change, attempt: Attempt, result: CallResult) -> None
         reference=effect.reference,
         reason=result.detail,
     )
+    if before is not None and result.outcome is not CallOutcome.ANSWERED:
+        _still_unknown(change, before, result)
+        return
+    effect.target_record_id = result.record_id
+    set_effect(change, effect, state, result.detail)
+    _follow_up(change, effect, result)
+
+
+def _follow_up(change: Change, effect: Effect, result: CallResult) -> None:
     match result.outcome:
         case CallOutcome.ANSWERED:
             change.enter(Stage.VERIFYING, reason=f"{effect.reference} was answered.")
@@ -204,7 +235,34 @@ def _settle_answer(change: Change, attempt: Attempt, result: CallResult) -> None
         case CallOutcome.REFUSED:
             hand_over(change, effect.decision, f"The target refused: {result.detail}")
         case CallOutcome.NOT_SENT:
-            change.due(change.at + timedelta(seconds=5), reason="The call never left; try again.")
+            _try_later(change, effect, result)
+
+
+def _try_later(change: Change, effect: Effect, result: CallResult) -> None:
+    """Surely nothing happened: tries are spaced out, and never sooner than the target asked for."""
+    in_vain = effect.attempts.filter(outcome=Attempt.Outcome.NOT_SENT).count()
+    delay = min(FIRST_TRY_AGAIN * (1 << min(in_vain - 1, 9)), LONGEST_BETWEEN_TRIES)
+    change.enter(change.case.current_stage, reason=f"{effect.reference}: {result.detail}")
+    change.due(
+        change.at + max(delay, result.retry_after or delay),
+        reason="The call was not taken; it is tried again.",
+    )
+
+
+def _still_unknown(change: Change, before: Attempt, result: CallResult) -> None:
+    """A repeated call that was not accepted says nothing about the first one."""
+    before.outcome, before.resolved_at = Attempt.Outcome.UNKNOWN, None
+    before.save(update_fields=("outcome", "resolved_at"))
+    if result.outcome is CallOutcome.NOT_SENT:
+        if not give_up_if_overdue(change, result.detail):
+            _try_later(change, before.effect, result)
+        return
+    hand_over(
+        change,
+        before.effect.decision,
+        f"{before.effect.reference} was asked for again under its key and refused: "
+        f"{result.detail}. That does not say whether the first call happened.",
+    )
 
 
 def _world_moved(change: Change, decision: Decision, detail: str) -> None:
@@ -216,17 +274,11 @@ def _world_moved(change: Change, decision: Decision, detail: str) -> None:
     plan_anew(change, proposal=decision.proposal, changes=changes, expired=False, said=said)
 
 
-def hand_over(change: Change, decision: Decision, reason: str) -> None:
-    """End a release that cannot go on and hand the case to a person."""
-    end_release(change, decision=decision, reason=reason)
-    change.record("case_escalated", reason=reason)
-    change.enter(Stage.ESCALATED, reason=reason)
-    rest_until_boundary(change)
-
-
 def back_off(*, grant: Grant, by: Actor, reason: str, delay: timedelta) -> None:
     """Someone else holds the resource: say so on the case and try again after `delay`."""
     with working(grant=grant, by=by) as change:
         change.record("backed_off", reason=reason, delay_seconds=int(delay.total_seconds()))
+        if give_up_if_overdue(change, reason):
+            return
         change.case.stage_reason = reason
         change.due(change.at + delay, reason=reason[:200])

@@ -3,13 +3,21 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from cases.actions.attempts import doubt_open_attempts
+from django.db.models import F
+
+from cases.actions.attempts import doubt_open_attempts, give_up_if_overdue
+from cases.actions.boundaries import HANDOVER, boundary_after
 from cases.actions.change import Change, working
-from cases.actions.releases import effects_in_force, plan_anew, release_in_force, withdraw
+from cases.actions.releases import (
+    AT_THE_TARGET,
+    effects_in_force,
+    plan_anew,
+    release_in_force,
+    withdraw,
+)
 from cases.models import Case, CaseSource, Effect, Evidence, Observation, Proposal, SourceRecord
 from cases.queries.sheets import sheet_of
 from cases.vocabulary.actors import Actor
-from cases.vocabulary.clocks import next_boundary
 from cases.vocabulary.digest import digest_of
 from cases.vocabulary.facts import (
     FactChange,
@@ -48,6 +56,7 @@ def _observe(change: Change, record: SourceRecord, reading: SourceReading) -> No
         observed_at=change.at,
         source_time=reading.source_time,
         version=reading.version,
+        etag=reading.etag,
         fingerprint=(
             digest_of(dict(reading.fields)) if reading.outcome is ReadOutcome.READ else ""
         ),
@@ -82,7 +91,8 @@ def compare_with_now(*, grant: Grant, by: Actor) -> Comparison:
     with working(grant=grant, by=by) as change:
         case = change.case
         if reason := untrusted(case):
-            change.block(reason=reason)
+            if not give_up_if_overdue(change, reason):
+                change.block(reason=reason)
             return Comparison.BLOCKED
         playbook = playbook_of(case.kind)
         sheet = sheet_of(case)
@@ -117,6 +127,11 @@ def _without_proposal(change: Change) -> Comparison:
     """Nothing is proposed: plan, unless a person has the case and the facts leave it so."""
     case = change.case
     stage = Stage(case.blocked_from or case.stage)
+    if stage in AT_THE_TARGET:  # a late report is being looked into
+        change.record("source_compared", reason="Facts are readable; the target is looked at.")
+        change.enter(stage, reason="The target is looked at after a late report.")
+        change.due(change.at, reason="The target is read back.")
+        return Comparison.RETAIN
     undone = open_goals(case, sheet_of(case))
     if stage is Stage.ESCALATED or (stage in PEOPLE_DECIDE and not undone):
         change.record("source_compared", reason="Read again; a person decides what happens next.")
@@ -151,8 +166,9 @@ def _weigh(change: Change, playbook: Playbook, sheet: FactSheet, ready: Proposal
         return Comparison.CLEAR
     changes = material_changes(case=change.case, proposal=ready, sheet=sheet)
     expired = ready.valid_until is not None and ready.valid_until <= change.at
-    if changes or expired:
-        plan_anew(change, proposal=ready, changes=changes, expired=expired)
+    outrun = outran(change.case, ready)
+    if changes or expired or outrun:
+        plan_anew(change, proposal=ready, changes=changes, expired=expired, said=outrun)
         return Comparison.REPLACE
     _retain(change, ready, sheet)
     return Comparison.RETAIN
@@ -185,6 +201,25 @@ def material_changes(*, case: Case, proposal: Proposal, sheet: FactSheet) -> tup
     return compare(specs=playbook.facts, material=material, sheet=sheet)
 
 
+def outran(case: Case, proposal: Proposal) -> str:
+    """Why a proposal stands on more than its sources still tell, or an empty string.
+
+    A source that went back and was then trusted again has forgotten what the proposal was made on,
+    so whatever its facts say now, the proposal does not come back with them (P13).
+    """
+    forgotten = Evidence.objects.filter(
+        proposal=proposal,
+        observation__record__in=case.sources.all(),
+        observation__version__gt=F("observation__record__latest__version"),
+    ).select_related("observation__record__latest")
+    gone = forgotten.first()
+    if gone is None:
+        return ""
+    record = gone.observation.record
+    now = "?" if record.latest is None else record.latest.version
+    return f"Made on {record} version {gone.observation.version}, which went back to {now}."
+
+
 def untrusted(case: Case) -> str:
     """Why the newest readings cannot be relied on, or an empty string.
 
@@ -200,7 +235,7 @@ def untrusted(case: Case) -> str:
         if latest is not None and went_back(then=record.highest_version, now=latest.version):
             return (
                 f"{name} went back to version {latest.version} after {record.highest_version}, "
-                "so nothing about it is certain. Look at the source."
+                "so nothing about it is certain. Look at the source; a lead can trust it again."
             )
     return ""
 
@@ -215,18 +250,8 @@ def set_next_refresh(change: Change) -> None:
     read_at = case.refreshed_at or change.at
     missed = case.refresh_due_at is not None and read_at < case.refresh_due_at <= change.at
     if not missed:
-        case.refresh_due_at = _boundary_after(case, read_at)
-    change.due(case.refresh_due_at, reason="Shift handover: facts are read again.")
-
-
-def rest_until_boundary(change: Change) -> None:
-    """Without a fresh reading: due at the next shift boundary from now."""
-    change.case.refresh_due_at = _boundary_after(change.case, change.at)
-    change.due(change.case.refresh_due_at, reason="Shift handover: facts are read again.")
-
-
-def _boundary_after(case: Case, moment: datetime) -> datetime:
-    return next_boundary(after=moment, zone=case.desk.zone, starts=tuple(case.desk.shift_starts))
+        case.refresh_due_at = boundary_after(case, read_at)
+    change.due(case.refresh_due_at, reason=HANDOVER)
 
 
 def wake_for_review(change: Change, proposal: Proposal) -> None:

@@ -11,21 +11,23 @@ from django.db.models import Q
 
 from cases import audit, policies
 from cases.actions.change import actor_for
-from cases.models import Pause, Person
+from cases.models import AgentIdentity, Pause, Person
 from cases.vocabulary.actors import Actor
-from cases.vocabulary.errors import Conflict, InvalidInput, NotFound
+from cases.vocabulary.errors import Conflict, InvalidInput, NotFound, Refused
 from cases.vocabulary.lanes import Lane
 from cases.vocabulary.playbooks import playbook_of
 from cases.vocabulary.texts import reason_given
 
 
-def set_pause(*, lane: str, kind: str, agent: str, reason: str, by: Person, at: datetime) -> Pause:
+def set_pause(
+    *, lane: str, kind: str, agent: str, reason: str, by: Person | AgentIdentity, at: datetime
+) -> Pause:
     """Pause a lane, a kind, an agent, any mixture, or everything (all three empty).
 
-    Raises `Refused` for people who may not, `InvalidInput` for unknown scopes or no reason, and
-    `Conflict` when that very scope is paused already.
+    Raises `Refused` for people who may not and for every agent, `InvalidInput` for unknown scopes
+    or no reason, and `Conflict` when that very scope is paused already.
     """
-    policies.check_may_pause(person=by)
+    _check_may_pause(by, act="pause", at=at)
     said = reason_given(reason, missing="Say why; everyone at the desk reads it.")
     if lane and lane not in set(Lane):
         raise InvalidInput(f"{lane!r} is not a lane. Lanes: {', '.join(Lane)}.")
@@ -49,9 +51,9 @@ def set_pause(*, lane: str, kind: str, agent: str, reason: str, by: Person, at: 
     return pause
 
 
-def lift_pause(*, pause_id: int, reason: str, by: Person, at: datetime) -> None:
+def lift_pause(*, pause_id: int, reason: str, by: Person | AgentIdentity, at: datetime) -> None:
     """Resume what a pause stopped. Facts and releases are checked anew before anything is done."""
-    policies.check_may_pause(person=by)
+    _check_may_pause(by, act="resume", at=at)
     said = reason_given(reason, missing="Say why; everyone at the desk reads it.")
     with transaction.atomic():
         pause = Pause.objects.select_for_update().filter(pk=pause_id).first()
@@ -64,6 +66,21 @@ def lift_pause(*, pause_id: int, reason: str, by: Person, at: datetime) -> None:
         audit.append_to_house(
             by=actor_for(by), at=at, event="resumed", data={"scope": str(pause), "reason": said}
         )
+
+
+def _check_may_pause(by: Person | AgentIdentity, *, act: str, at: datetime) -> None:
+    """Raise `Refused` for whoever may not, and keep that they tried."""
+    try:
+        policies.check_may_pause(person=by)
+    except Refused as error:
+        with transaction.atomic():
+            audit.append_to_house(
+                by=actor_for(by),
+                at=at,
+                event="pause_refused",
+                data={"act": act, "reason": str(error)},
+            )
+        raise
 
 
 def standing_pause(*, lane: Lane, kind: str, agent: Actor) -> Pause | None:

@@ -1,10 +1,8 @@
 """Asking a planner once per round, and turning the recorded answer into a proposal."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
-from cases.actions.attempts import doubt_open_attempts
 from cases.actions.change import Change, working
 from cases.actions.evidence import (
     goal_credit,
@@ -13,18 +11,17 @@ from cases.actions.evidence import (
     set_next_refresh,
     wake_for_review,
 )
-from cases.actions.releases import end_release, release_in_force, withdraw
+from cases.actions.seal import planned_from, proposal_digest
 from cases.models import Case, Evidence, PlanRequest, Proposal, ProposedAction
 from cases.queries.sheets import sheet_of
 from cases.vocabulary.actors import Actor
-from cases.vocabulary.clocks import iso
+from cases.vocabulary.budgets import ModelUsage, usage_of
 from cases.vocabulary.digest import digest_of
 from cases.vocabulary.errors import Conflict, InvalidInput
 from cases.vocabulary.facts import FactChange, FactSheet, MaterialFact
 from cases.vocabulary.playbook import (
     Plan,
     PlanKind,
-    PlannedAction,
     Playbook,
     check_plan,
     material_facts,
@@ -98,15 +95,8 @@ def _turned_down(case: Case) -> tuple[TurnedDown, ...]:
     )
 
 
-def planned_from(row: ProposedAction) -> PlannedAction:
-    """A stored action as the catalogue's plain value."""
-    return PlannedAction(
-        action=row.action, parameters=row.parameters, depends_on=tuple(row.depends_on)
-    )
-
-
 def record_plan(*, grant: Grant, by: Actor, request_id: int, answer: dict[str, Any]) -> None:
-    """Keep the planner's answer before it is used. The first answer stays."""
+    """Keep the planner's answer before it is used, and charge what it cost. The first stays."""
     with working(grant=grant, by=by) as change:
         request = PlanRequest.objects.select_for_update().get(pk=request_id, case=change.case)
         if request.answer is not None:
@@ -119,7 +109,19 @@ def record_plan(*, grant: Grant, by: Actor, request_id: int, answer: dict[str, A
             planner=request.planner,
             round=request.planning_round,
             digest=digest_of(answer),
+            **_charge(change, answer),
         )
+
+
+def _charge(change: Change, answer: dict[str, Any]) -> dict[str, int]:
+    """Count what the answer says it cost; one that cannot be counted will not be used either."""
+    try:
+        cost = usage_of(answer)
+    except InvalidInput:
+        return {}
+    change.run.tokens += cost.tokens
+    change.run.spent_micros += cost.micros
+    return {"tokens": cost.tokens, "micros": cost.micros} if cost != ModelUsage() else {}
 
 
 def propose(*, grant: Grant, by: Actor, request_id: int) -> None:
@@ -142,6 +144,7 @@ def propose(*, grant: Grant, by: Actor, request_id: int) -> None:
             raise Conflict("This planning round has no answer yet.")
         case.planning_round += 1
         try:
+            usage_of(request.answer)
             plan = plan_from(request.answer)
             check_plan(playbook=playbook_of(case.kind), plan=plan)
             _use(change, plan, sheet)
@@ -174,23 +177,6 @@ def _hand_to_person(change: Change, reason: str) -> None:
     change.enter(Stage.ESCALATED, reason=reason)
     change.record("case_escalated", reason=reason)
     set_next_refresh(change)
-
-
-def escalate(*, grant: Grant, by: Actor, reason: str) -> None:
-    """Hand the case to a person and end what stands, so that nothing is carried out unseen.
-
-    Nothing is due afterwards: the agent itself said that it cannot go on.
-    """
-    with working(grant=grant, by=by) as change:
-        doubt_open_attempts(change)
-        decision = release_in_force(change.case)
-        if decision is not None:
-            end_release(change, decision=decision, reason=f"Stopped: {reason}")
-        for ready in change.case.proposals.filter(state=Proposal.State.READY):
-            withdraw(change, proposal=ready, reason=reason)
-        change.record("case_escalated", reason=reason)
-        change.enter(Stage.ESCALATED, reason=reason)
-        change.due(None, reason="")
 
 
 def _make_proposal(change: Change, plan: Plan, sheet: FactSheet) -> None:
@@ -241,6 +227,7 @@ def _store(
     valid_until = min((moment for moment in expiries if moment is not None), default=None)
     cost = playbook.cost_of(plan.actions)
     subject = sheet.reading(sheet.subject_type, sheet.subject_id)
+    values = [fact.as_value() for fact in facts]
     return Proposal.objects.create(
         case=change.case,
         number=number,
@@ -249,34 +236,17 @@ def _store(
         created_at=change.at,
         summary=plan.summary,
         subject_version=None if subject is None else subject.version,
-        facts=[fact.as_value() for fact in facts],
+        facts=values,
         changes=[item.as_value() for item in changes],
         cost_minor=None if cost is None else cost.amount_minor,
         currency="" if cost is None else cost.currency,
         decide_by=playbook.decide_by(sheet, change.at),
         valid_until=valid_until,
         digest=proposal_digest(
-            case=change.case, number=number, plan=plan, facts=facts, valid_until=valid_until
+            case=change.case,
+            number=number,
+            actions=plan.actions,
+            facts=values,
+            valid_until=valid_until,
         ),
-    )
-
-
-def proposal_digest(
-    *,
-    case: Case,
-    number: int,
-    plan: Plan,
-    facts: Sequence[MaterialFact],
-    valid_until: datetime | None,
-) -> str:
-    """What a release binds to: case, version, actions, material facts and expiry; no prose."""
-    return digest_of(
-        {
-            "case": case.pk,
-            "subject": case.subject,
-            "number": number,
-            "actions": [planned.as_value() for planned in plan.actions],
-            "facts": [fact.as_value() for fact in facts],
-            "valid_until": None if valid_until is None else iso(valid_until),
-        }
     )

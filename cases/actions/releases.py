@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 from django.db.models import QuerySet
 
+from cases.actions.boundaries import rest_until_boundary
 from cases.actions.change import Change
 from cases.models import Case, Decision, Effect, Proposal
 from cases.vocabulary.facts import FactChange
 from cases.vocabulary.stages import Stage
+
+AT_THE_TARGET = frozenset({Stage.VERIFYING, Stage.RECONCILING})
 
 
 def release_in_force(case: Case) -> Decision | None:
@@ -26,6 +29,18 @@ def effects_in_force(case: Case) -> QuerySet[Effect]:
     ).select_related("proposed_action")
 
 
+def effects_at_the_target(case: Case) -> QuerySet[Effect]:
+    """The effects whose targets are looked at: those of the release in force.
+
+    Where none is in force, a case stands at its target only after a late report: then it is the
+    release that ended last. Nothing of it is carried out any more.
+    """
+    if release_in_force(case) is not None or case.current_stage not in AT_THE_TARGET:
+        return effects_in_force(case)
+    ended = case.decisions.filter(kind=Decision.Kind.RELEASE).order_by("-pk")
+    return Effect.objects.filter(decision=ended.first()).select_related("proposed_action")
+
+
 def withdraw(change: Change, *, proposal: Proposal, reason: str) -> None:
     """A ready proposal is no longer needed."""
     proposal.state, proposal.state_since = Proposal.State.WITHDRAWN, change.at
@@ -42,13 +57,29 @@ def finish_release(change: Change, *, decision: Decision) -> None:
 
 
 def end_release(change: Change, *, decision: Decision, reason: str) -> None:
-    """End a release; effects that were never attempted are recorded as not carried out."""
+    """End a release; effects that were never attempted are recorded as not carried out.
+
+    One that was answered and never seen in the target is unknown: nobody looks for it any more, so
+    a person finds out before anything else is planned.
+    """
     decision.ended_at, decision.ended_reason = change.at, reason[:200]
     decision.save(update_fields=("ended_at", "ended_reason", "carried_out"))
     decision.effects.filter(state=Effect.State.WANTED).update(
         state=Effect.State.NOT_NEEDED, state_since=change.at, state_reason=reason
     )
+    decision.effects.filter(state=Effect.State.ANSWERED).update(
+        state=Effect.State.UNKNOWN, state_since=change.at, state_reason=reason
+    )
     change.record("release_ended", number=decision.proposal.number, reason=reason)
+
+
+def hand_over(change: Change, decision: Decision | None, reason: str) -> None:
+    """End a release that cannot go on, unless it ended before, and hand the case to a person."""
+    if decision is not None:
+        end_release(change, decision=decision, reason=reason)
+    change.record("case_escalated", reason=reason)
+    change.enter(Stage.ESCALATED, reason=reason)
+    rest_until_boundary(change)
 
 
 def plan_anew(

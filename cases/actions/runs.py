@@ -1,19 +1,27 @@
 """The queue of record: what is due, who holds it, and giving it back."""
 
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 
-from cases.actions.change import check_grant, working
+from cases.actions.attempts import give_up_if_overdue
+from cases.actions.boundaries import boundary_after
+from cases.actions.budgets import stop_when_used_up
+from cases.actions.change import busy_is_a_conflict, check_grant, working
+from cases.actions.pauses import standing_pause
 from cases.clock import business_now
-from cases.models import Case, Run
+from cases.models import AgentIdentity, Case, Run
 from cases.vocabulary.actors import Actor, ActorKind
-from cases.vocabulary.lanes import LANES
+from cases.vocabulary.errors import CallsPaused
+from cases.vocabulary.lanes import LANES, lane_of
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import DueCase, Grant
 
 NUDGE_AGAIN_AFTER = timedelta(seconds=3)
+MOST_LOST_VISITS = 5
 
 # The lane of a case's work in SQL, made from the one table of lanes.
 LANE_OF_STAGE = "CASE c.stage {} END".format(
@@ -28,6 +36,14 @@ IS_DUE_AND_FREE = f"""
           AND p.lane IN ('', {LANE_OF_STAGE})
           AND p.kind IN ('', c.kind)
           AND p.agent IN ('', %(agent)s, %(agent_name)s)
+      )
+      AND NOT EXISTS (  -- what came in is read before anything is carried out
+        SELECT 1 FROM cases_inboundevent e JOIN cases_case c ON c.id = cases_run.case_id
+        WHERE e.state = 'received' AND c.stage = 'executing'
+          AND (e.subject = c.subject OR e.reference IN (
+            SELECT f.reference FROM cases_effect f JOIN cases_decision d ON d.id = f.decision_id
+            WHERE d.case_id = c.id
+          ))
       )
 """
 
@@ -48,7 +64,8 @@ RETURNING run.case_id, cases_case.stage
 CLAIM = f"""
 UPDATE cases_run
 SET fencing_token = nextval('fencing_token_seq'), worker = %(worker)s,
-    lease_until = business_now() + make_interval(secs => %(lease)s), nudged_at = NULL
+    lease_until = business_now() + make_interval(secs => %(lease)s), nudged_at = NULL,
+    lost_visits = lost_visits + CASE WHEN worker = '' THEN 0 ELSE 1 END
 WHERE case_id = (
     SELECT case_id FROM cases_run
     WHERE case_id = %(case)s
@@ -60,7 +77,7 @@ WHERE case_id = (
       )
     FOR UPDATE SKIP LOCKED
 )
-RETURNING fencing_token, lease_until, flow_version
+RETURNING fencing_token, lease_until, flow_version, lost_visits
 """
 
 
@@ -88,7 +105,8 @@ def nudge_due(*, agent: Actor, limit: int) -> Sequence[DueCase]:
 def claim(*, case_id: int, agent: Actor, worker: str, lease: timedelta) -> Grant | None:
     """Claim the run if it is due, free and not paused: one statement, one winner, a higher token.
 
-    An agent that is not registered, not active, or without an active human owner gets nothing.
+    An agent that is not registered, not active, or without an active human owner gets nothing. A
+    case on which five visits in a row were lost is left to its owner instead of a sixth worker.
     """
     values: dict[str, str | int | float] = {
         "case": case_id,
@@ -102,30 +120,100 @@ def claim(*, case_id: int, agent: Actor, worker: str, lease: timedelta) -> Grant
         row = cursor.fetchone()
     if row is None:
         return None
-    return Grant(
+    grant = Grant(
         case_id=case_id,
         fencing_token=row[0],
         worker=worker,
         lease_until=row[1],
         flow_version=row[2],
     )
+    if row[3] >= MOST_LOST_VISITS and _is_parked(grant=grant, by=agent):
+        return None
+    return grant
 
 
-def renew(*, grant: Grant, lease: timedelta) -> Grant:
-    """Prolong the lease from now; raises `LeaseLost` when it ended or someone else has it."""
-    with transaction.atomic():
+def _is_parked(*, grant: Grant, by: Actor) -> bool:
+    """Leave the case to a person; False for a closed one, of which only traces are cleared."""
+    if Case.objects.get(pk=grant.case_id).current_stage is Stage.CLOSED:
+        return False
+    with working(grant=grant, by=by) as change:
+        change.park(
+            reason=f"{MOST_LOST_VISITS} visits in a row never came back: the worker died or hung "
+            "each time. Look into it, then have the sources read again.",
+            until=boundary_after(change.case, change.at),
+        )
+    let_go(grant=grant)
+    return True
+
+
+def renew(*, grant: Grant, agent: Actor, lease: timedelta) -> Grant:
+    """Prolong the lease from now for one more step.
+
+    Raises `LeaseLost` when it ended or someone else has it, and `CallsPaused` when a person stopped
+    this work. When a budget of the case is used up, the case is blocked instead, so that the step
+    finds nothing to do.
+    """
+    with busy_is_a_conflict(), transaction.atomic():
+        case = Case.objects.locked(grant.case_id)  # before its run, as everywhere
+        with _held(grant=grant, lease=lease) as run:
+            _check_not_stopped(run=run, agent=agent)
+            if not stop_when_used_up(case=case, run=run, at=business_now()):
+                run.steps += 1
+    return replace(grant, lease_until=_end_of(run))
+
+
+def permit_call(*, grant: Grant, agent: Actor, lease: timedelta) -> Grant:
+    """Permit one call to the outside and count it; the lease runs anew from now.
+
+    Raises like `renew`. The pause is asked after the lock, so that a wait for it cannot hide one.
+    """
+    with _held(grant=grant, lease=lease) as run:
+        _check_not_stopped(run=run, agent=agent)
+        run.calls += 1
+    return replace(grant, lease_until=_end_of(run))
+
+
+def keep_alive(*, grant: Grant, lease: timedelta) -> None:
+    """Prolong the lease from now while a long step goes on; raises `LeaseLost`.
+
+    Not for a pause to stop: a call under way must not look like a dead worker.
+    """
+    with _held(grant=grant, lease=lease):
+        pass
+
+
+@contextmanager
+def _held(*, grant: Grant, lease: timedelta) -> Iterator[Run]:
+    """The locked run of a claim that still holds; its lease is prolonged and all of it saved."""
+    with busy_is_a_conflict(), transaction.atomic():
         run = Run.objects.select_for_update().get(case_id=grant.case_id)
         now = business_now()
         check_grant(run=run, grant=grant, at=now)
+        yield run
         run.lease_until = now + lease
-        run.save(update_fields=("lease_until",))
-    return Grant(
-        case_id=grant.case_id,
-        fencing_token=grant.fencing_token,
-        worker=grant.worker,
-        lease_until=run.lease_until,
-        flow_version=grant.flow_version,
+        run.save(update_fields=("lease_until", "steps", "calls"))
+
+
+def _end_of(run: Run) -> datetime:
+    assert run.lease_until is not None  # just prolonged
+    return run.lease_until
+
+
+def _check_not_stopped(*, run: Run, agent: Actor) -> None:
+    case = Case.objects.only("kind", "stage").get(pk=run.case_id)
+    lane = lane_of(case.current_stage)
+    pause = standing_pause(lane=lane, kind=case.kind, agent=agent)
+    if pause is not None:
+        raise CallsPaused(f"{pause.set_by} paused {pause}: {pause.reason}")
+    if not _is_active(agent):
+        raise CallsPaused(f"{agent.name} is not an active agent, or its owner is not active.")
+
+
+def _is_active(agent: Actor) -> bool:
+    identities = AgentIdentity.objects.filter(
+        name=agent.identity, is_active=True, owner__is_active=True
     )
+    return any(str(identity) == agent.name for identity in identities)
 
 
 def let_go(*, grant: Grant) -> None:
@@ -135,16 +223,30 @@ def let_go(*, grant: Grant) -> None:
         run = Run.objects.select_for_update().get(case=case)
         if run.fencing_token != grant.fencing_token:
             return
-        run.worker, run.lease_until, run.nudged_at = "", None, None
+        run.worker, run.lease_until, run.nudged_at, run.lost_visits = "", None, None, 0
         if case.current_stage is Stage.CLOSED:
             run.due_at, run.due_reason = None, ""
         run.save()
 
 
-def visit_failed(*, grant: Grant, by: Actor, reason: str) -> None:
-    """A visit ended in an error nobody foresaw: block the case, visibly, with spaced-out tries.
+def block(*, grant: Grant, by: Actor, reason: str) -> None:
+    """The agent cannot go on for now: block the case, visibly, with spaced-out tries.
 
     Raises `Conflict` for a closed case, which has nobody to tell.
     """
     with working(grant=grant, by=by) as change:
-        change.block(reason=f"The agent's visit failed: {reason[:300]}")
+        if not give_up_if_overdue(change, reason[:400]):
+            change.block(reason=reason[:400])
+
+
+def adopt_flow(*, grant: Grant, by: Actor, flow_version: int) -> Grant:
+    """Stamp another flow version on the case, after its saved state was translated to it."""
+    with working(grant=grant, by=by) as change:
+        before, change.run.flow_version = change.run.flow_version, flow_version
+        change.record("flow_migrated", before=before, now=flow_version)
+    return replace(grant, flow_version=flow_version)
+
+
+def hang_up() -> None:
+    """Close this thread's connection to the record; the next use opens another."""
+    connection.close()

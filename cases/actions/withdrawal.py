@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from cases import policies
+from cases.actions.boundaries import rest_until_boundary
 from cases.actions.change import by_person
-from cases.actions.evidence import rest_until_boundary
 from cases.actions.releases import effects_in_force, end_release, release_in_force, withdraw
 from cases.models import Attempt, Effect, Person
 from cases.vocabulary.errors import Conflict

@@ -2,6 +2,7 @@
 
 from cases.models.agent import AgentIdentity
 from cases.models.audit_event import AuditEvent
+from cases.models.budget_raise import BudgetRaise
 from cases.models.case import Case, CaseSource
 from cases.models.case_line import CaseLine
 from cases.models.clock import ClockOffset, ClockRequest
@@ -11,6 +12,7 @@ from cases.models.effect import Attempt, Effect, ReadBack
 from cases.models.escalation import Escalation
 from cases.models.goal import Goal
 from cases.models.handover import Handover, HandoverRow, RowAnswer
+from cases.models.inbound_event import InboundEvent
 from cases.models.pause import Pause
 from cases.models.person import Person, Role
 from cases.models.proposal import Evidence, PlanRequest, Proposal, ProposedAction
@@ -24,6 +26,7 @@ __all__ = [
     "AgentIdentity",
     "Attempt",
     "AuditEvent",
+    "BudgetRaise",
     "Case",
     "CaseLine",
     "CaseSource",
@@ -37,6 +40,7 @@ __all__ = [
     "Goal",
     "Handover",
     "HandoverRow",
+    "InboundEvent",
     "Leave",
     "Observation",
     "OwnershipRule",

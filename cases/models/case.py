@@ -39,7 +39,8 @@ class Case(models.Model):
     """One business job about one subject, such as a shipment whose carrier fell off.
 
     `version` rises with every change of the case. `decide_by`, `next_try_at` and `refresh_due_at`
-    are business instants (UTC). `planning_round` numbers the rounds of planning over its life;
+    are business instants (UTC); a blocked case without a next try is out of budget, and waits for a
+    person to raise it. `planning_round` numbers the rounds of planning over its life;
     `planning_round` rises only when new planning is due, so a round is planned once.
     """
 
@@ -75,7 +76,7 @@ class Case(models.Model):
     objects: ClassVar[CaseQuerySet] = CaseQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
-        """A case is blocked with a reason, since when and until when, or not at all."""
+        """A case is blocked with a reason and since when, or not at all."""
 
         constraints = (
             models.CheckConstraint(
@@ -87,11 +88,10 @@ class Case(models.Model):
                     & ~Q(blocked_reason="")
                     & ~Q(blocked_from="")
                     & Q(blocked_since__isnull=False)
-                    & Q(next_try_at__isnull=False)
                 )
                 | ~Q(stage=Stage.BLOCKED.value)
                 & Q(blocked_reason="", blocked_from="", blocked_since=None),
-                name="blocked_case_says_why_and_until_when",
+                name="blocked_case_says_why_and_since_when",
             ),
             models.CheckConstraint(
                 condition=Q(stage=Stage.CLOSED.value, closed_at__isnull=False) & ~Q(closed_by="")
@@ -120,6 +120,11 @@ class Case(models.Model):
     def current_stage(self) -> Stage:
         """The stage as a member of the stage table."""
         return Stage(self.stage)
+
+    @property
+    def is_out_of_budget(self) -> bool:
+        """Whether it is blocked without a next try: the agent goes on when a person says so."""
+        return self.current_stage is Stage.BLOCKED and self.next_try_at is None
 
 
 class CaseSource(models.Model):

@@ -61,13 +61,19 @@ class Attempt(models.Model):
     """One try to make an effect happen; the row is committed before the call is made."""
 
     class Outcome(models.TextChoices):
-        """How the try ended, as far as known."""
+        """How the try ended, as far as known.
+
+        `repeated`: it may or may not have happened, and the same call was made again under its key,
+        so that what the next attempt learns holds for both.
+        """
 
         OPEN = "open", "Under way"
         ANSWERED = "answered", "Answered"
         UNKNOWN = "unknown", "Unknown"
         REFUSED = "refused", "Refused"
         NO_EFFECT = "no_effect", "Without effect"
+        NOT_SENT = "not_sent", "Never left"
+        REPEATED = "repeated", "Repeated under its key"
 
     effect = models.ForeignKey(Effect, on_delete=models.PROTECT, related_name="attempts")
     number = models.PositiveIntegerField()

@@ -12,6 +12,10 @@ class Run(models.Model):
     `fencing_token` comes from one database sequence and rises with every claim, so a worker that
     lost its lease can be told apart for ever. `due_at` is null when nothing is to be done until a
     person or an event says so. Instants are business time, judged by the database's clock.
+
+    `steps`, `calls` (to outside systems), `tokens` and `spent_micros` (what models cost, in
+    millionths of a US dollar) count what was used over the life of the case; budgets limit them.
+    `lost_visits` counts claims in a row that were never given back: their worker died or hung.
     """
 
     case = models.OneToOneField(
@@ -25,6 +29,10 @@ class Run(models.Model):
     worker = models.CharField(max_length=200, blank=True, default="")
     lease_until = models.DateTimeField(null=True)
     steps = models.PositiveIntegerField(default=0)
+    calls = models.PositiveIntegerField(default=0)
+    tokens = models.PositiveBigIntegerField(default=0)
+    spent_micros = models.PositiveBigIntegerField(default=0)
+    lost_visits = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         """A lease names its worker."""

@@ -39,7 +39,8 @@ class Observation(models.Model):
     """One reading of a source record: read, missing, or failed with the reason.
 
     `observed_at` is the business time of the reading, `source_time` the source's own clock then,
-    `version` the source's version when it has one, `fields` the selected facts.
+    `version` the source's version number when it has one, `etag` its tag when it has those instead,
+    `fields` the selected facts.
     """
 
     class Outcome(models.TextChoices):
@@ -54,6 +55,7 @@ class Observation(models.Model):
     observed_at = models.DateTimeField()
     source_time = models.DateTimeField(null=True)
     version = models.BigIntegerField(null=True)
+    etag = models.CharField(max_length=300, blank=True, default="")
     fingerprint = models.CharField(max_length=64, blank=True, default="")
     fields = models.JSONField(default=dict)
     failure = models.TextField(blank=True, default="")

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from django.db.models import Case as When_
-from django.db.models import CharField, Count, Exists, OuterRef, Q, Value, When
+from django.db.models import CharField, Count, Exists, OuterRef, Q, Subquery, Value, When
 
-from cases.models import Case, Person, Proposal, Role
+from cases.models import Case, Effect, Escalation, Person, Proposal, Role
 from cases.models.case import CaseQuerySet, open_cases
 from cases.vocabulary.stages import Stage
 
@@ -45,7 +45,11 @@ ACT_OF_STAGE = {
 
 
 def open_with_act() -> CaseQuerySet:
-    """Open cases, each with `act`: the value of the `Act` it waits for."""
+    """Open cases, each with `act`: the value of the `Act` it waits for.
+
+    `unknown_since` is since when the outcome of an attempt is unknown, None when none is;
+    `escalated_to` the person before whom the case was put, while an escalation is under way.
+    """
     changed = Proposal.objects.filter(case=OuterRef("pk"), state=Proposal.State.READY).exclude(
         changes=[]
     )
@@ -54,8 +58,14 @@ def open_with_act() -> CaseQuerySet:
     ]
     whens += [When(stage=stage.value, then=_act(act)) for stage, act in ACT_OF_STAGE.items()]
     whens.append(When(owner=None, then=_act(Act.UNOWNED)))
+    unknown = Effect.objects.filter(
+        decision__case=OuterRef("pk"), state=Effect.State.UNKNOWN
+    ).order_by("state_since")
+    escalations = Escalation.objects.filter(case=OuterRef("pk"), ended_at=None)
     return open_cases(Case.objects.all()).annotate(
-        act=When_(*whens, default=_act(Act.AGENT), output_field=CharField())
+        act=When_(*whens, default=_act(Act.AGENT), output_field=CharField()),
+        unknown_since=Subquery(unknown.values("state_since")[:1]),
+        escalated_to=Subquery(escalations.values("to")[:1]),
     )
 
 
@@ -66,13 +76,15 @@ def _act(act: Act) -> Value:
 def is_turn_of(person: Person) -> Q:
     """Cases that wait for this person: their own, and those without an owner that they may take.
 
-    Leads also see every escalated case; admins and auditors never have a turn.
+    Leads also see what was escalated to them, and what only a raised budget moves on; admins and
+    auditors never have a turn.
     """
     if person.role not in {Role.OPERATOR, Role.LEAD}:
         return Q(pk=None)
     theirs = Q(owner=person) | Q(owner=None)
     if person.role == Role.LEAD:
-        theirs |= Q(act=Act.ESCALATED.value)
+        theirs |= Q(act=Act.ESCALATED.value) | Q(escalated_to=person.pk)
+        theirs |= Q(act=Act.BLOCKED.value, next_try_at=None)
     return theirs & ~Q(act=Act.AGENT.value)
 
 
@@ -82,7 +94,7 @@ def condition_of(view: View, *, person: Person) -> Q:
         View.MINE: is_turn_of(person),
         View.STALE: Q(act=Act.REREVIEW.value),
         View.BLOCKED: Q(act=Act.BLOCKED.value),
-        View.UNKNOWN: Q(act=Act.UNKNOWN.value),
+        View.UNKNOWN: Q(act=Act.UNKNOWN.value) | Q(unknown_since__isnull=False),
         View.UNOWNED: Q(owner=None),
         View.ALL: Q(),
     }[view]

@@ -126,8 +126,13 @@ def action_axis(*, effects: Sequence[Effect], release: Decision | None) -> Axis:
     return Axis(name="Action", word=fate.word, tone=fate.tone, at=fate.at, detail=fate.detail)
 
 
-def banner_of(*, case: Case, table: FactTable, proposals: Sequence[Proposal]) -> Banner | None:
-    """The banner of the case, or None when nothing stands in the way."""
+def banner_of(
+    *, case: Case, table: FactTable, proposals: Sequence[Proposal], unsettled: str = ""
+) -> Banner | None:
+    """The banner of the case, or None when nothing stands in the way.
+
+    `unsettled` is the reference of an effect whose outcome is unknown, or empty.
+    """
     if case.current_stage is Stage.BLOCKED:
         return _blocked(case)
     if case.current_stage is Stage.ESCALATED:
@@ -136,7 +141,10 @@ def banner_of(*, case: Case, table: FactTable, proposals: Sequence[Proposal]) ->
             what=case.stage_reason or "No plan stands.",
             at=case.stage_since,
             stops="Nothing is planned or sent by itself.",
-            next_step="Ask for a new plan, or close the case with a reason.",
+            next_step=f"Find out whether {unsettled} happened and record it below; until then "
+            "nothing is planned and the case stays open."
+            if unsettled
+            else "Ask for a new plan, or close the case with a reason.",
         )
     if case.current_stage is Stage.RECONCILING:
         return Banner(
@@ -164,6 +172,14 @@ def _owner(case: Case) -> str:
 
 
 def _blocked(case: Case) -> Banner:
+    if case.is_out_of_budget:
+        return Banner(
+            tone="blocked",
+            what=case.blocked_reason,
+            at=case.blocked_since or case.stage_since,
+            stops="The agent does nothing on this case, and no version can be released.",
+            next_step=f"It goes on by itself once the budget is raised. Owner: {_owner(case)}.",
+        )
     return Banner(
         tone="blocked",
         what=case.blocked_reason,

@@ -6,8 +6,11 @@ from datetime import datetime
 
 from cases.models import Case, Person, Role, Run
 from cases.queries.banner import Axis, Banner, axes_of, banner_of
+from cases.queries.budgets import budget_of
 from cases.queries.catalogue import Undescribed, type_label, undescribed
 from cases.queries.controls import Controls, controls_for
+from cases.queries.distrust import WentBack, sources_that_went_back
+from cases.queries.escalations import EscalationView, escalation_of
 from cases.queries.facts_table import FactTable, facts_table
 from cases.queries.loading import Loaded, before, load_case, versions_to_compare
 from cases.queries.outcome import DecisionView, decision_view
@@ -21,7 +24,15 @@ from cases.queries.proposal_view import (
 )
 from cases.queries.sources import SourceState, sheet_from
 from cases.queries.timeline import Entry, latest_entries
+from cases.queries.unknown_outcomes import (
+    Finding,
+    UnknownOutcome,
+    finding_of,
+    unknown_outcomes,
+    unsettled,
+)
 from cases.queries.values import zone_of_place
+from cases.vocabulary.budgets import Spending
 from cases.vocabulary.playbook import Playbook
 from cases.vocabulary.stages import STAGES, Stage, Turn
 
@@ -96,9 +107,14 @@ class CasePage:
     panel: Panel
     controls: Controls
     unknown: Undescribed
+    outcomes: tuple[UnknownOutcome, ...]
+    finding: Finding | None
+    went_back: tuple[WentBack, ...]
     candidates: tuple[Candidate, ...]
     next_work: str
     next_work_at: datetime | None
+    budget: tuple[Spending, ...]
+    escalation: EscalationView | None
     timeline: tuple[Entry, ...]
 
 
@@ -115,11 +131,14 @@ def case_page(*, case_id: int, person: Person, at: datetime, number: int | None 
         view = proposal_view(playbook=playbook, case=case, proposal=shown)
     unknown = _unknown(case, view)
     run = Run.objects.filter(case=case).first()
+    outcomes = unknown_outcomes(case=case, playbook=playbook, run=run, at=at)
     return CasePage(
         at=at,
         head=_head(case, playbook, loaded.sources),
         axes=_axes(loaded, table, at),
-        banner=banner_of(case=case, table=table, proposals=loaded.proposals),
+        banner=banner_of(
+            case=case, table=table, proposals=loaded.proposals, unsettled=unsettled(outcomes)
+        ),
         facts=table,
         sources=loaded.sources,
         proposal=view,
@@ -127,11 +146,16 @@ def case_page(*, case_id: int, person: Person, at: datetime, number: int | None 
         newest=loaded.newest,
         compared=versions_to_compare(loaded.proposals, shown),
         panel=_panel(loaded, view),
-        controls=_controls(loaded, person, unknown, at),
+        controls=_controls(loaded, person, unknown, outcomes, at),
         unknown=unknown,
+        outcomes=outcomes,
+        finding=finding_of(case),
+        went_back=sources_that_went_back(case=case, playbook=playbook),
         candidates=_candidates(),
         next_work="" if run is None else run.due_reason,
         next_work_at=None if run is None else run.due_at,
+        budget=() if run is None else budget_of(case=case, run=run),
+        escalation=escalation_of(case),
         timeline=tuple(latest_entries(case_id=case.pk, playbook=playbook, limit=LATEST)),
     )
 
@@ -168,7 +192,13 @@ def _unknown(case: Case, view: ProposalView | None) -> Undescribed:
     return undescribed(kind=case.kind, number=view.number, names=names)
 
 
-def _controls(loaded: Loaded, person: Person, unknown: Undescribed, at: datetime) -> Controls:
+def _controls(
+    loaded: Loaded,
+    person: Person,
+    unknown: Undescribed,
+    outcomes: Sequence[UnknownOutcome],
+    at: datetime,
+) -> Controls:
     return controls_for(
         case=loaded.case,
         person=person,
@@ -176,6 +206,7 @@ def _controls(loaded: Loaded, person: Person, unknown: Undescribed, at: datetime
         standing=loaded.standing,
         release_in_force=loaded.release is not None and loaded.release.ended_at is None,
         unknown=unknown,
+        unsettled=unsettled(outcomes),
         at=at,
     )
 

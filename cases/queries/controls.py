@@ -28,6 +28,9 @@ class Controls:
     plan: str
     withdraw: str
     refresh: str
+    finding: str
+    trust: str
+    budget: str
     offers_acceptance: bool
     offers_planning: bool
     offers_withdrawal: bool
@@ -42,9 +45,13 @@ def controls_for(
     standing: Decision | None,
     release_in_force: bool,
     unknown: Undescribed,
+    unsettled: str,
     at: datetime,
 ) -> Controls:
-    """Ask every policy; no query. What cannot be described is not decided on."""
+    """Ask every policy; no query. What cannot be described is not decided on.
+
+    `unsettled` is the reference of an effect whose outcome is unknown, or empty.
+    """
     against = policies.reason_against
     may_decide = against(policies.check_may_decide, person=person)
     may_own = against(policies.check_may_own, person=person)
@@ -57,11 +64,13 @@ def controls_for(
         take=may_own or ("You own this case." if is_owner else ""),
         assign=may_decide,
         accept=against(policies.check_may_accept, person=person, case=case),
-        close=may_decide
-        or against(check_may_close_here, case=case, release_in_force=release_in_force),
-        plan=may_decide or unknown.kind,
+        close=may_decide or _against_closing(case, unsettled, release_in_force),
+        plan=may_decide or unknown.kind or against(check_settled, unsettled=unsettled),
         withdraw=may_decide,
-        refresh=may_decide or against(check_is_open, case=case) or unknown.kind,
+        refresh=may_decide or unknown.kind or _against_asking_the_agent(case),
+        finding=may_decide,
+        trust=against(policies.check_may_trust, person=person),
+        budget=_against_raising(case, person),
         offers_acceptance=case.current_stage is Stage.WAITING_FOR_ACCEPTANCE,
         offers_planning=case.current_stage in {Stage.ESCALATED, Stage.WAITING_FOR_ACCEPTANCE},
         offers_withdrawal=release_in_force,
@@ -75,6 +84,12 @@ def check_is_open(*, case: Case) -> None:
         raise Conflict("The case is closed.")
 
 
+def check_settled(*, unsettled: str) -> None:
+    """While an outcome is unknown, nothing is planned and nothing is closed."""
+    if unsettled:
+        raise Conflict(f"Whether {unsettled} happened is unknown. Record it first.")
+
+
 def check_may_close_here(*, case: Case, release_in_force: bool) -> None:
     """The stage table says from where a case can be closed; a release is settled first."""
     if release_in_force or Stage.CLOSED not in STAGES[case.current_stage].following:
@@ -86,6 +101,27 @@ def check_may_close_here(*, case: Case, release_in_force: bool) -> None:
 
 def _first(*reasons: str) -> str:
     return next((reason for reason in reasons if reason), "")
+
+
+def _against_closing(case: Case, unsettled: str, release_in_force: bool) -> str:
+    return _first(
+        policies.reason_against(check_settled, unsettled=unsettled),
+        policies.reason_against(check_may_close_here, case=case, release_in_force=release_in_force),
+    )
+
+
+def _against_asking_the_agent(case: Case) -> str:
+    return _first(
+        policies.reason_against(check_is_open, case=case),
+        policies.reason_against(policies.check_agent_may_go_on, case=case),
+    )
+
+
+def _against_raising(case: Case, person: Person) -> str:
+    return _first(
+        policies.reason_against(check_is_open, case=case),
+        policies.reason_against(policies.check_may_raise_budget, person=person),
+    )
 
 
 def _against_refusing(

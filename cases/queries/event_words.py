@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cases.queries.values import UNSAYABLE, plain_text
+from cases.vocabulary.budgets import NAMES, Resource, amount_text
 from cases.vocabulary.digest import short_code
 from cases.vocabulary.stages import STAGES, Stage
 
@@ -98,6 +99,15 @@ def _blocked(data: Data) -> str:
     return _with_reason("Case blocked" + (f" (try {tries})" if tries else ""), data)
 
 
+def _budget_raised(data: Data) -> str:
+    resource = Resource(data["resource"])
+    before, now, used = (
+        amount_text(resource=resource, amount=int(data[key])) for key in ("before", "limit", "used")
+    )
+    start = f"Budget of {NAMES[resource]} raised from {before} to {now}, {used} used"
+    return _with_reason(start, data)
+
+
 def _plan_asked(data: Data) -> str:
     again = data.get("times_asked", 1)
     return f"Asked {data['planner']} for a plan" + (
@@ -116,12 +126,28 @@ def _attempt_ended(data: Data) -> str:
     return _with_reason(f"Attempt ended, {outcome}", data)
 
 
+def _not_searchable(data: Data) -> str:
+    return f"The target offers no way to look {data['reference']} up."
+
+
 def _read_back(data: Data) -> str:
     if "found" not in data:
         return _with_reason("The target was read back", data)
     found = "found" if data["found"] else "not found"
     fits = "" if not data["found"] else (", as released" if data.get("matches") else ", different")
     return _with_reason(f"The target was read back, {found}{fits}", data)
+
+
+def _reported(data: Data) -> str:
+    record = " ".join(filter(None, (data["record_type"], data["record_id"])))
+    about = data["reference"] or "no reference of ours"
+    status = f", {data['status']}" if data["status"] else ""
+    return f"The {data['system']} system reported {data['report']} ({record}{status}; {about})."
+
+
+def _finding(data: Data) -> str:
+    word = "happened" if data["happened"] else "did not happen"
+    return f"Found that {data['reference']} {word}: {data['reason']}"
 
 
 SENTENCES: dict[str, Callable[[Data], str]] = {
@@ -145,12 +171,31 @@ SENTENCES: dict[str, Callable[[Data], str]] = {
     "attempt_started": _attempt,
     "attempt_ended": _attempt_ended,
     "read_back": _read_back,
+    "not_searchable": _not_searchable,
     "effect_confirmed": _plain("Effect confirmed by a fresh read-back"),
     "effect_adopted": _plain("Effect adopted by the other party"),
     "case_blocked": _blocked,
+    "budget_raised": _budget_raised,
+    "decision_overdue": lambda data: (
+        f"Proposal {data['number']} was not decided in time: escalated to {data['to']}."
+    ),
+    "escalation_ended": _plain("The escalation ended"),
     "case_unblocked": _plain("Case no longer blocked"),
     "case_escalated": _plain("Escalated to a person"),
     "backed_off": _plain("The agent backed off"),
+    "finding_recorded": _finding,
+    "event_reported": _reported,
+    "look_repeated": _plain("The target is looked at again"),
+    "source_trusted": lambda data: (
+        f"Trusted {data['record']} again at version {data['version']}, before "
+        f"{data['version_before']}: {data['reason']}"
+    ),
+    "release_withdrawn": lambda data: _with_reason(
+        f"Release of proposal {data['number']} withdrawn", data
+    ),
+    "flow_migrated": lambda data: (
+        f"The agent's saved state was translated from flow {data['before']} to {data['now']}."
+    ),
     "outcome_accepted": _plain("Outcome accepted"),
     "case_closed": _plain("Case closed"),
     "plan_requested": _plain("A new plan was asked for"),
@@ -165,7 +210,7 @@ SENTENCES: dict[str, Callable[[Data], str]] = {
 SAID_ALREADY = frozenset(
     {"reason", "changes", "number", "record", "digest", "version", "version_before", "stage"}
     | {"before", "outcome", "changed", "decision", "to", "owner", "found", "matches", "planner"}
-    | {"act"}
+    | {"act", "happened", "resource", "limit", "used", "report", "status", "system"}
 )
 QUIET_EVENTS = frozenset({"stage_entered", "plan_asked", "plan_answered", "planning_due"})
 

@@ -62,8 +62,6 @@ def _ended(release: Decision, effects: Sequence[Effect]) -> tuple[str, str]:
         return "Partly carried out", "changed"
     if Effect.State.REFUSED in states:
         return "Refused by the target", "blocked"
-    if Effect.State.ANSWERED in states:
-        return "Answered, never confirmed", "blocked"
     return "Not carried out", "none"
 
 

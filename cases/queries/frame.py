@@ -7,9 +7,9 @@ from datetime import datetime, time
 from cases.models import ClockRequest, Desk, Person
 from cases.queries.acts import View, counts_for
 from cases.queries.pauses import PauseRow, standing_pauses
-from cases.vocabulary.clocks import next_boundary
+from cases.vocabulary.shifts import EVERY_DAY, ShiftStart, next_boundary
 
-MORNING = (time(8, 0),)
+MORNING = (ShiftStart(name="Morning", at=time(8), days=EVERY_DAY),)
 DESK_ZONE_WITHOUT_A_DESK = "UTC"
 
 

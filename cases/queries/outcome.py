@@ -116,8 +116,12 @@ def _attempt_label(attempt: Attempt | None, effect: Effect) -> Label:
         Attempt.Outcome.UNKNOWN: ("outcome unknown", "unknown"),
         Attempt.Outcome.REFUSED: ("refused by the target", "blocked"),
         Attempt.Outcome.NO_EFFECT: ("without effect", "none"),
+        Attempt.Outcome.NOT_SENT: ("never left", "none"),
+        Attempt.Outcome.REPEATED: ("outcome unknown, being repeated", "unknown"),
     }
     word, tone = words[Attempt.Outcome(attempt.outcome)]
+    if attempt.outcome == Attempt.Outcome.ANSWERED and attempt.resolved_at != attempt.ended_at:
+        word = "no answer, but it happened"
     return Label(
         name="Attempt",
         word=f"{word} (attempt {attempt.number})",
@@ -129,15 +133,23 @@ def _attempt_label(attempt: Attempt | None, effect: Effect) -> Label:
 
 def _effect_label(effect: Effect) -> Label:
     if effect.confirmed_at is not None:
+        # Only a person's finding leaves a reason on a confirmed effect; a read-back needs none.
+        by_read_back = not effect.state_reason
         return Label(
-            name="Effect", word="confirmed by read-back", tone="done", at=effect.confirmed_at
+            name="Effect",
+            word="confirmed by read-back" if by_read_back else "confirmed by a person",
+            tone="done",
+            at=effect.confirmed_at,
+            detail=effect.state_reason,
         )
     words = {
         Effect.State.WANTED: ("wanted", "waiting", ""),
         Effect.State.UNKNOWN: (
             "unknown",
             "unknown",
-            "It is looked up in the target, never guessed.",
+            "It is looked up in the target, never guessed."
+            if effect.decision.ended_at is None
+            else "The agent gave up; a person finds out.",
         ),
         Effect.State.ANSWERED: ("answered, not read back", "waiting", ""),
         Effect.State.REFUSED: ("refused by the target", "blocked", effect.state_reason),

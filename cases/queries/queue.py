@@ -5,30 +5,34 @@ Rows are ordered by deadline, then id, so that a page can continue exactly where
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import F, OuterRef, Q, Subquery, Window
-from django.db.models.functions import Coalesce, Least, RowNumber
+from django.db.models import Case as When_
+from django.db.models import F, OuterRef, Q, Subquery, When
+from django.db.models.functions import Coalesce, Least
 
-from cases.models import Case, CaseSource, Person, Proposal, ProposedAction
+from cases.models import Case, Person, Proposal
 from cases.queries.acts import Act, View, condition_of, is_turn_of, open_with_act
 from cases.queries.banner import is_on_hold, state_label
 from cases.queries.catalogue import playbook_for, type_label
 from cases.queries.proposal_view import few_words
-from cases.queries.sources import SourceState, state_of
+from cases.queries.queue_parts import Parts, parts_of
+from cases.queries.sources import SourceState
 from cases.queries.values import money_text, zone_of_place
 from cases.vocabulary.playbook import Playbook
 from cases.vocabulary.stages import STAGES
+from cases.vocabulary.work import SETTLE_WITHIN
 
 PAGE = 100
+AHEAD_OF_ALL = timedelta(days=36_500)
+"""What was escalated stands before every other deadline, and by its own among its like."""
 
 HEADINGS = {
     Act.REREVIEW: ("Review again", "Facts changed; a revised version waits for you."),
     Act.DECIDE: ("Decide", "A first version is ready."),
     Act.UNKNOWN: ("Outcome unknown", "An attempt may or may not have happened; it is looked up."),
-    Act.BLOCKED: ("Blocked", "A source cannot be read; nothing can be released."),
+    Act.BLOCKED: ("Blocked", "The agent cannot go on; each row says why. Nothing can be released."),
     Act.ESCALATED: ("Escalated", "No plan stands; a person decides what happens next."),
     Act.ACCEPT: ("Accept the outcome", "Everything released is done, or nothing is left to do."),
     Act.UNOWNED: ("Without an owner", "The agent works on it, but nobody answers for it."),
@@ -58,6 +62,7 @@ class QueueRow:
     reason: str
     chips: tuple[Chip, ...]
     changes: tuple[str, ...]
+    escalated_to: str
     owner: str
     is_mine: bool
     owner_is_active: bool
@@ -70,6 +75,7 @@ class QueueRow:
     facts_at: datetime | None
     facts_word: str
     failed_at: datetime | None
+    unknown_since: datetime | None
     changed_at: datetime
 
 
@@ -145,8 +151,11 @@ def _page(condition: Q, after: tuple[datetime, int] | None) -> list[Case]:
         .with_people()
         .annotate(valid_until=Subquery(ready.values("valid_until")[:1]))
         .annotate(
-            due=Coalesce(
-                Least(F("decide_by"), F("valid_until")), F("next_try_at"), F("stage_since")
+            due=When_(
+                When(escalated_to__isnull=False, then=F("decide_by") - AHEAD_OF_ALL),
+                default=Coalesce(
+                    Least(F("decide_by"), F("valid_until")), F("next_try_at"), F("stage_since")
+                ),
             )
         )
         .order_by("due", "id")
@@ -158,61 +167,14 @@ def _page(condition: Q, after: tuple[datetime, int] | None) -> list[Case]:
 
 
 def _rows(cases: Sequence[Case], *, person: Person, at: datetime) -> tuple[QueueRow, ...]:
-    ids = [case.pk for case in cases]
-    versions = _versions(ids)
-    sources = _sources(ids)
-    return tuple(
-        _row(case, versions.get(case.pk, []), sources.get(case.pk, []), person, at)
-        for case in cases
-    )
+    parts = parts_of([case.pk for case in cases])
+    return tuple(_row(case, parts[case.pk], person, at) for case in cases)
 
 
-def _versions(ids: Sequence[int]) -> Mapping[int, list[dict[str, Any]]]:
-    """The two newest versions of each case, newest first; one query."""
-    names = (
-        ProposedAction.objects.filter(proposal=OuterRef("pk")).order_by("position").values("action")
-    )
-    rank = Window(RowNumber(), partition_by=F("case_id"), order_by=F("number").desc())
-    rows = (
-        Proposal.objects.filter(case_id__in=ids)
-        .annotate(rank=rank)
-        .filter(rank__lte=2)
-        .order_by("case_id", "-number")
-        .annotate(names=ArraySubquery(names))
-        .values(
-            *("case_id", "number", "state", "changes", "valid_until"),
-            *("cost_minor", "currency", "names"),
-        )
-    )
-    found: dict[int, list[dict[str, Any]]] = {}
-    for row in rows:
-        found.setdefault(row["case_id"], []).append({**row})
-    return found
-
-
-def _sources(ids: Sequence[int]) -> Mapping[int, list[SourceState]]:
-    links = (
-        CaseSource.objects.filter(case_id__in=ids)
-        .select_related("record__latest", "record__last_attempt")
-        .order_by("case_id", "record_id")
-    )
-    found: dict[int, list[SourceState]] = {}
-    for link in links:
-        found.setdefault(link.case_id, []).append(state_of(link.record))
-    return found
-
-
-def _row(
-    case: Case,
-    versions: Sequence[Mapping[str, Any]],
-    sources: Sequence[SourceState],
-    person: Person,
-    at: datetime,
-) -> QueueRow:
+def _row(case: Case, parts: Parts, person: Person, at: datetime) -> QueueRow:
     playbook, act = playbook_for(case.kind), Act(case.act)  # type: ignore[attr-defined]
-    subject = next((s for s in sources if s.record_type == playbook.subject_type), None)
-    failed = [source.failed_at for source in sources if source.failed_at is not None]
-    due, due_word = _deadline(case, act, versions)
+    subject = parts.subject(playbook.subject_type)
+    due, due_word = _deadline(case, act, parts.versions)
     return QueueRow(
         case_id=case.pk,
         subject=case.subject,
@@ -221,8 +183,9 @@ def _row(
         act=act,
         stage_label=STAGES[case.current_stage].label,
         reason=case.blocked_reason or case.stage_reason,
-        chips=tuple(_chip(case, version) for version in reversed(versions)),
-        changes=tuple(change["label"] for change in versions[0]["changes"]) if versions else (),
+        chips=tuple(_chip(case, version) for version in reversed(parts.versions)),
+        changes=parts.changes,
+        escalated_to=parts.escalated_to,
         owner="" if case.owner is None else str(case.owner),
         is_mine=case.owner_id == person.pk,
         owner_is_active=case.owner is None or case.owner.is_active,
@@ -232,15 +195,22 @@ def _row(
             otherwise=case.desk.zone,
         ),
         since=case.stage_since,
-        does=_does(playbook, versions),
+        does=_does(playbook, parts.versions),
         due=due,
         due_word=due_word,
         is_late=due is not None and due <= at,
         facts_at=None if subject is None else subject.observed_at,
-        facts_word="unreadable" if failed else ("" if subject is None else subject.word(at=at)),
-        failed_at=min(failed, default=None),
+        facts_word=_facts_word(parts, subject, at),
+        failed_at=parts.failed_at,
+        unknown_since=case.unknown_since,  # type: ignore[attr-defined]
         changed_at=case.changed_at,
     )
+
+
+def _facts_word(parts: Parts, subject: SourceState | None, at: datetime) -> str:
+    if parts.failed_at is not None:
+        return "unreadable"
+    return "" if subject is None else subject.word(at=at)
 
 
 def _chip(case: Case, version: Mapping[str, Any]) -> Chip:
@@ -264,6 +234,9 @@ def _deadline(
 ) -> tuple[datetime | None, str]:
     if act is Act.BLOCKED:
         return case.next_try_at, "next try"
+    if act is Act.UNKNOWN:
+        since: datetime | None = case.unknown_since  # type: ignore[attr-defined]
+        return (None if since is None else since + SETTLE_WITHIN), "settle by"
     if act in {Act.REREVIEW, Act.DECIDE}:
         ready = [row["valid_until"] for row in versions if row["state"] == Proposal.State.READY]
         valid_until = ready[0] if ready else None

@@ -74,10 +74,13 @@ def next_step(case: Case, proposals: list[Proposal]) -> str:
     revised = bool(proposals) and bool(proposals[-1].changes)
     if case.current_stage is Stage.WAITING_FOR_REVIEW and revised:
         return "operator_review_of_revised_response"
+    if case.is_out_of_budget:
+        return "lead_raises_budget"
     return NEXT_STEPS[case.current_stage]
 
 
 def was_sent(case: Case) -> bool:
     """Whether any attempt for the case may have reached a target; unknown counts as sent."""
     made = Attempt.objects.filter(effect__decision__case=case)
-    return made.exclude(outcome=Attempt.Outcome.NO_EFFECT).exists()
+    without = (Attempt.Outcome.NO_EFFECT, Attempt.Outcome.NOT_SENT)
+    return made.exclude(outcome__in=without).exists()

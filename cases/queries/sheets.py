@@ -11,6 +11,7 @@ def reading_from(observation: Observation) -> Reading:
         record_type=observation.record.record_type,
         record_id=observation.record.record_id,
         version=observation.version,
+        etag=observation.etag,
         observed_at=observation.observed_at,
         fields=observation.fields,
         observation_id=observation.pk,

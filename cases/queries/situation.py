@@ -1,11 +1,14 @@
 """Where a case stands, for the agent's next step."""
 
+from collections.abc import Collection
 from datetime import datetime
 
+from cases.actions.releases import effects_at_the_target
 from cases.clock import business_now
 from cases.models import Case, Decision, Effect, Proposal
 from cases.vocabulary.errors import NotFound
 from cases.vocabulary.playbooks import playbook_of
+from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import EffectState, EffectWork, RecordKey, Situation
 
 
@@ -39,7 +42,6 @@ def situation_of(*, case_id: int) -> Situation:
         raise NotFound(f"There is no case {case_id}.")
     now = business_now()
     in_force = case.decisions.filter(kind=Decision.Kind.RELEASE, ended_at=None).first()
-    effects = Effect.objects.none() if in_force is None else in_force.effects.all()
     return Situation(
         case_id=case.pk,
         kind=case.kind,
@@ -56,7 +58,12 @@ def situation_of(*, case_id: int) -> Situation:
         refresh_is_due=_refresh_is_due(case, now),
         try_is_due=case.next_try_at is not None and case.next_try_at <= now,
         effects=tuple(
-            effect_work(effect, kind=case.kind)
-            for effect in effects.select_related("proposed_action")
+            effect_work(effect, kind=case.kind) for effect in effects_at_the_target(case)
         ),
     )
+
+
+def open_among(*, case_ids: Collection[int]) -> set[int]:
+    """Those of the cases that are open. A closed case never opens again."""
+    cases = Case.objects.filter(pk__in=case_ids).exclude(stage=Stage.CLOSED.value)
+    return set(cases.values_list("pk", flat=True))

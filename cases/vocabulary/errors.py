@@ -69,10 +69,32 @@ class DecisionRefused(Conflict):
         self.current_number = current_number
 
 
+class FindingOvertaken(Conflict):
+    """More is known of an unknown outcome than the person saw who recorded what they found.
+
+    `differences` lists what they saw and what holds now: (what, then, now), in words.
+    """
+
+    code = "finding_overtaken"
+
+    def __init__(self, message: str, *, differences: Sequence[tuple[str, str, str]]) -> None:
+        super().__init__(message)
+        self.differences = tuple(differences)
+
+
 class LeaseLost(Conflict):
     """A worker wrote with a fencing token that is not the newest, or after its lease ended."""
 
     code = "lease_lost"
+
+
+class CallsPaused(WatchbillError):
+    """A call to the outside must not be made now: a person paused the agents, or took this one out.
+
+    No fault of the case: what was to be done stays due.
+    """
+
+    code = "calls_paused"
 
 
 class NotInTransaction(RuntimeError):

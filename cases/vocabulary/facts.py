@@ -55,9 +55,9 @@ class FactSpec:
 class Reading:
     """One successful observation of one source record.
 
-    `version` is the source's own version, or None when it has no usable one; `observed_at` is the
-    business time of the reading; `fields` maps fact keys to values; `observation_id` is the stored
-    row, 0 when there is none.
+    `version` is the source's own version, or None when it has no usable one; `etag` its tag, or
+    empty; `observed_at` is the business time of the reading; `fields` maps fact keys to values;
+    `observation_id` is the stored row, 0 when there is none.
     """
 
     record_type: str
@@ -66,6 +66,7 @@ class Reading:
     observed_at: datetime
     fields: Mapping[str, Value]
     observation_id: int = 0
+    etag: str = ""
 
     @property
     def fingerprint(self) -> str:

@@ -7,6 +7,7 @@ Numbers are defaults a desk sets for itself. Tolerances follow the desk's stalen
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from cases.vocabulary.budgets import USUAL_BUDGET
 from cases.vocabulary.clocks import instant_from
 from cases.vocabulary.facts import FactKind, FactSheet, FactSpec, Value
 from cases.vocabulary.freight_actions import ACTIONS
@@ -155,5 +156,6 @@ FREIGHT = Playbook(
     decide_by=_decide_by,
     expiry_of=_expiry_of,
     candidates=candidates,
+    budget=USUAL_BUDGET,
     wording={"source": "transport system", "release": "Release", "released": "released"},
 )

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from cases.vocabulary.budgets import USUAL_BUDGET, Amounts
 from cases.vocabulary.errors import InvalidInput
 from cases.vocabulary.facts import FactSheet, FactSpec, MaterialFact, Value
 from cases.vocabulary.money import Money, money_from
@@ -175,7 +176,8 @@ class Playbook:
 
     `decide_by` gives the instant by which a person should have decided. `release_valid_for` is the
     longest a release may wait before it is carried out; `expiry_of` gives the first external expiry
-    of an action (rate, appointment), or None. `candidates` lists plans, best first.
+    of an action (rate, appointment), or None. `candidates` lists plans, best first. `budget` limits
+    what the agent may use up on one case; a person may raise it.
     """
 
     kind: str
@@ -190,6 +192,7 @@ class Playbook:
     decide_by: Callable[[FactSheet, datetime], datetime]
     expiry_of: Callable[[PlannedAction, FactSheet], datetime | None]
     candidates: Candidates
+    budget: Amounts = field(default_factory=lambda: USUAL_BUDGET)
     wording: Mapping[str, str] = field(default_factory=dict)
 
     def action(self, name: str) -> ActionSpec:

@@ -126,6 +126,7 @@ STAGES: dict[Stage, StageRule] = {
             {
                 Stage.EXECUTING,
                 Stage.VERIFYING,
+                Stage.INVESTIGATING,
                 Stage.WAITING_FOR_ACCEPTANCE,
                 Stage.BLOCKED,
                 Stage.ESCALATED,
@@ -134,7 +135,7 @@ STAGES: dict[Stage, StageRule] = {
     ),
     Stage.BLOCKED: StageRule(
         label="Blocked",
-        meaning="A needed fact cannot be read; the owner sees why and when it is tried again.",
+        meaning="The agent cannot go on; the owner sees why, and what it waits for.",
         turn=Turn.OPERATOR,
         clock=Clock.NEXT_TRY,
         following=frozenset(

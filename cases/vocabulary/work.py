@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from cases.vocabulary.errors import InvalidInput
 from cases.vocabulary.facts import FactSheet, Value
 from cases.vocabulary.playbook import PlannedAction
 from cases.vocabulary.stages import Stage
@@ -66,7 +67,8 @@ class ReadOutcome(StrEnum):
 class SourceReading:
     """What an adapter brought from a source: facts with version and the source's clock, or why not.
 
-    `version` is None when the source has no usable one.
+    `version` is None when the source has no numbers, `etag` empty when it has no tags. Without
+    either, what was read is told apart by a fingerprint of `fields`.
     """
 
     system: str
@@ -74,6 +76,7 @@ class SourceReading:
     record_id: str
     outcome: ReadOutcome
     version: int | None = None
+    etag: str = ""
     source_time: datetime | None = None
     fields: Mapping[str, Value] = field(default_factory=dict)
     failure: str = ""
@@ -171,12 +174,21 @@ class Situation:
 
 @dataclass(frozen=True, kw_only=True)
 class AttemptOrder:
-    """Permission for exactly one call: made only after the attempt row was committed."""
+    """Permission for exactly one call: made only after the attempt row was committed.
+
+    `subject_version` and `subject_etag` are those of the newest reading; None and empty where the
+    source has none.
+    """
 
     attempt_id: int
     effect: EffectWork
     subject: str
     subject_version: int | None
+    subject_etag: str = ""
+
+
+SETTLE_WITHIN = timedelta(minutes=15)
+"""By when an unknown outcome should be settled; after it, a look that fails asks a person."""
 
 
 class CallOutcome(StrEnum):
@@ -196,11 +208,15 @@ class CallOutcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class CallResult:
-    """The outcome of a call with the target's own words; `record_id` when it named the record."""
+    """The outcome of a call with the target's own words; `record_id` when it named the record.
+
+    `retry_after` is how long the target asked to be left alone, None when it did not.
+    """
 
     outcome: CallOutcome
     detail: str
     record_id: str = ""
+    retry_after: timedelta | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,30 +224,64 @@ class TargetLook:
     """A fresh look at the target for one effect, by its reference: found or not, and as what.
 
     `readable` is False when the target could not be asked; then `found` says nothing and `detail`
-    says why.
+    says why. `searchable` is False when there is no way to ask: the target cannot be searched by
+    reference and no answer ever named the record.
     """
 
     effect_id: int
     found: bool
     readable: bool = True
+    searchable: bool = True
     record_id: str = ""
     state: str = ""
     fields: Mapping[str, Value] = field(default_factory=dict)
     detail: str = ""
 
 
+class VersionKind(StrEnum):
+    """How a source tells one state of a record from another.
+
+    `number` rises with each change, so that going back is seen. `etag` only differs. With `none`,
+    states are told apart by a fingerprint of the selected fields and by when they were read.
+    """
+
+    NUMBER = "number"
+    ETAG = "etag"
+    NONE = "none"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
     """What a source can do; the engine's behaviour follows from it and from nothing else.
 
-    `consistency_window` is how long a change may stay invisible to look-ups; `key_lifetime` how
-    long the target honours an idempotency key (None: it has no keys).
+    `conditional_writes`: a change that names any but the newest version is refused. `leases`: one
+    holder at a time; `fencing`: their tokens rise, and a change under any but the newest is
+    refused. `lookup_by_reference`: a change is found again by our own reference. `key_lifetime` is
+    how long the target honours an idempotency key (None: it has no keys), `consistency_window` how
+    long a change may stay invisible to look-ups, `calls_per_minute` what one process of the agent
+    may make (None: as many as it likes). A declaration that contradicts itself raises
+    `InvalidInput`.
     """
 
     system: str
-    has_versions: bool
+    versions: VersionKind
     conditional_writes: bool
     leases: bool
+    fencing: bool
     lookup_by_reference: bool
     key_lifetime: timedelta | None
     consistency_window: timedelta
+    calls_per_minute: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be true together."""
+        if self.conditional_writes and self.versions is VersionKind.NONE:
+            raise InvalidInput(f"{self.system}: conditional writes need a version to name.")
+        if self.fencing and not self.leases:
+            raise InvalidInput(f"{self.system}: fencing tokens come with leases.")
+        if self.consistency_window < timedelta(0):
+            raise InvalidInput(f"{self.system}: the consistency window is negative.")
+        if self.key_lifetime is not None and self.key_lifetime <= timedelta(0):
+            raise InvalidInput(f"{self.system}: keys that are never honoured are no keys.")
+        if self.calls_per_minute is not None and self.calls_per_minute < 1:
+            raise InvalidInput(f"{self.system}: no calls at all are allowed.")

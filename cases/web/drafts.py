@@ -15,6 +15,9 @@ FOR_WHAT = {
     "plan": "for asking for another plan",
     "close": "for closing without action",
     "withdraw": "for withdrawing the release",
+    "finding": "for recording what you found out",
+    "trust": "for trusting a source again",
+    "budget": "for raising the agent's budget",
 }
 """The acts that take a reason, and how a kept text says which it was typed for."""
 
@@ -59,6 +62,9 @@ def without_a_form(*, page: CasePage, drafts: Mapping[str, str]) -> tuple[KeptTe
         "plan": controls.offers_planning and not controls.plan,
         "close": not page.head.is_closed and not controls.close,
         "withdraw": controls.offers_withdrawal and not controls.withdraw,
+        "finding": any(outcome.gave_up for outcome in page.outcomes) and not controls.finding,
+        "trust": bool(page.went_back) and not controls.trust,
+        "budget": not controls.budget,
     }
     if page.proposal is not None:
         has_form["decide"] = has_form["decide"] and page.proposal.is_ready

@@ -63,6 +63,25 @@ class ReasonForm(PostedForm):
     reason = ReasonField(required=False)
 
 
+class FindingForm(ReasonForm):
+    """What a person found out about an effect, and how much of it their page showed."""
+
+    happened = forms.ChoiceField(
+        choices=(("yes", "It happened"), ("no", "It did not happen")),
+        error_messages={"required": "choose whether it happened."},
+    )
+    effect = forms.IntegerField(min_value=1)
+    seen_attempts = forms.IntegerField(min_value=0)
+    seen_looks = forms.IntegerField(min_value=0)
+
+
+class TrustForm(ReasonForm):
+    """Which record is trusted again, at the version the page showed."""
+
+    record = forms.IntegerField(min_value=1)
+    seen_version = forms.IntegerField()
+
+
 class AssignForm(PostedForm):
     """To whom a case goes."""
 
@@ -71,6 +90,14 @@ class AssignForm(PostedForm):
         max_value=2_000_000_000,
         error_messages={"required": "choose who takes the case."},
     )
+
+
+class BudgetForm(PostedForm):
+    """How much of what the agent may use on a case, and why; the limit stays as it was typed."""
+
+    resource = forms.CharField(max_length=16)
+    limit = forms.CharField(max_length=24)
+    reason = ReasonField(required=False)
 
 
 class PauseForm(PostedForm):

@@ -9,6 +9,7 @@ from django_htmx.middleware import HtmxDetails
 
 from cases.clock import business_now
 from cases.models import Person
+from cases.vocabulary.clocks import instant_from
 from cases.vocabulary.errors import InvalidInput
 
 NUMBER = re.compile(r"[1-9][0-9]{0,8}")
@@ -39,6 +40,17 @@ def request_id_of(request: HttpRequest) -> str:
         known = uuid4().hex
         request.trace = known  # type: ignore[attr-defined]
     return known
+
+
+def cursor_in(request: HttpRequest) -> tuple[datetime, int] | None:
+    """Where the page before ended, `instant,number` in the address; None at the start."""
+    text = request.GET.get("after", "")
+    if not text:
+        return None
+    moment, _, number = text.partition(",")
+    if not number.isdecimal() or len(number) > len(str(2**62)):
+        raise InvalidInput("The address of this page is incomplete. Start at the queue again.")
+    return instant_from(moment), int(number)
 
 
 def number_in(request: HttpRequest, name: str) -> int | None:

@@ -48,6 +48,7 @@ class CaseTwin:
     token: int = 0
     worker: str = ""
     lease_until: datetime | None = None
+    paused_because: str = ""
     planning_round: int = 1
     events: list[str] = field(default_factory=list)
     latest: dict[tuple[str, str], SourceReading] = field(default_factory=dict)
@@ -166,7 +167,7 @@ class CaseTwin:
             check_transition(present=self.stage, following=stage)
             self.stage, self.next_try_at = stage, None
 
-    def block(self) -> None:
+    def stand_blocked(self) -> None:
         self.enter(Stage.BLOCKED)
         self.next_try_at = self.due_at = self.now + RETRY
 

@@ -27,9 +27,14 @@ class MemoryCheckpoints:
     def keep_latest(self, thread_id: str) -> None:
         """See `Checkpoints.keep_latest`; memory needs no pruning."""
 
-    def forget(self, thread_id: str) -> None:
+    def forget(self, *thread_ids: str) -> None:
         """See `Checkpoints.forget`."""
-        self._saver.delete_thread(thread_id)
+        for thread_id in thread_ids:
+            self._saver.delete_thread(thread_id)
+
+    def threads(self) -> set[str]:
+        """See `Checkpoints.threads`."""
+        return {*self._saver.storage, *(key[0] for key in self._saver.writes)}
 
 
 @dataclass

@@ -33,7 +33,9 @@ class FailingDesk(DeskTwin):
 def test_p02_an_error_stands_on_the_case_with_the_next_try_and_costs_no_second_plan() -> None:
     rig = Rig(desk=FailingDesk())
     assert rig.visit() is Visit.FAILED
-    assert rig.desk.events[-1] == "visit failed: OSError: the database went away"
+    assert (
+        rig.desk.events[-1] == "blocked: The agent's visit failed: OSError: the database went away"
+    )
     assert (rig.desk.stage, rig.desk.worker) == (Stage.BLOCKED, "")
     assert rig.visit() is Visit.NOT_CLAIMED
     rig.desk.pass_time(seconds=31)
@@ -47,7 +49,7 @@ def test_p02_the_words_of_an_error_are_made_fit_to_be_kept() -> None:
     with capture_logs() as logged:
         rig.visit()
     assert "visit_failed" in {entry["event"] for entry in logged}
-    said = rig.desk.events[-1].removeprefix("visit failed: ValueError: ")
+    said = rig.desk.events[-1].removeprefix("blocked: The agent's visit failed: ValueError: ")
     assert said.startswith("a\ufffdb\ufffdcxxx")
     assert len(said) <= 500
 
@@ -56,8 +58,8 @@ def test_p02_the_words_of_an_error_are_made_fit_to_be_kept() -> None:
 class MuteDesk(FailingDesk):
     """A record to which not even the failure can be told."""
 
-    def visit_failed(self, *, grant: Grant, reason: str) -> None:
-        """See `Desk.visit_failed`."""
+    def block(self, *, grant: Grant, reason: str) -> None:
+        """See `Desk.block`."""
         raise OSError("still away")
 
 
@@ -79,7 +81,7 @@ def test_p18_a_worker_that_fails_after_it_lost_its_lease_says_nothing_on_the_cas
 
     rig.world.on_read = taken_over_and_broken
     assert rig.visit() is Visit.LEASE_LOST
-    assert rig.desk.count("visit failed") == 0
+    assert rig.desk.count("blocked") == 0
     assert rig.desk.worker == "another worker"
 
 
@@ -111,5 +113,5 @@ def test_p12_a_record_that_keeps_moving_on_ends_the_visit_instead_of_tiring_the_
     rig = Rig(desk=ContradictingDesk(conflicts=conflicts))
     assert rig.visit() is Visit.FAILED
     assert rig.world.calls == ["read", "read"]
-    assert rig.desk.count("visit failed: Conflict: the case moved on") == 1
+    assert rig.desk.count("blocked: The agent's visit failed: Conflict: the case moved on") == 1
     assert rig.desk.due(limit=1) == []

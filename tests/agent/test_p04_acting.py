@@ -217,7 +217,7 @@ def test_p18_a_worker_that_lost_its_lease_makes_no_further_call(moment: str) -> 
 
 def test_p18_the_lease_is_prolonged_before_every_step_of_a_slow_visit() -> None:
     rig = released()
-    rig.world.on_read = rig.world.on_lease = lambda: rig.desk.pass_time(seconds=40)
+    rig.world.on_read = rig.world.on_lease = lambda: rig.desk.pass_time(seconds=10)
     assert rig.visit() is Visit.PAUSED
     assert len(rig.world.ledger) == 2
 

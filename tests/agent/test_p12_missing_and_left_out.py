@@ -20,6 +20,7 @@ from tests.agent.odd_system import (
     says,
 )
 from tests.agent.test_transport_source import TTL
+from tests.agent.world import nothing
 
 PROBLEM = "application/problem+json"
 GONE = samples.problem(404, "shipment_not_found")
@@ -49,7 +50,7 @@ def outcomes(source: TransportSource) -> dict[str, ReadOutcome]:
     """What became of each record of S-318."""
     return {
         reading.record_id: reading.outcome
-        for reading in source.read(subject="S-318", records=KNOWN)
+        for reading in source.read(subject="S-318", records=KNOWN, permit=nothing)
     }
 
 
@@ -125,7 +126,7 @@ def test_p19_a_lease_that_cannot_be_used_is_none(
     source: TransportSource, system: OddSystem, granted: object
 ) -> None:
     system.replies[LEASE] = says(granted, status=201)
-    lease = source.take_lease(subject="S-318", holder="watchbill case 1", ttl=TTL)
+    lease = source.take_lease(subject="S-318", holder="watchbill case 1", ttl=TTL, permit=nothing)
     assert isinstance(lease, NoLease)
     assert lease.reason.startswith("S-318 could not be reserved: transport system sent something")
 
@@ -134,5 +135,5 @@ def test_p12_an_answer_that_drips_is_given_up_in_time(
     source: TransportSource, system: OddSystem
 ) -> None:
     system.replies[SHIPMENT] = Reply(pieces=(b" ",) * 200, pause=0.05)
-    (reading, *_) = source.read(subject="S-318", records=())
+    (reading, *_) = source.read(subject="S-318", records=(), permit=nothing)
     assert reading.failure == "transport system did not answer in time"

@@ -101,7 +101,7 @@ class WithoutLeases(World):
     @property
     def capabilities(self) -> Capabilities:
         """See `Source.capabilities`."""
-        return replace(super().capabilities, leases=False)
+        return replace(super().capabilities, leases=False, fencing=False)
 
 
 def test_p17_a_source_without_leases_is_looked_at_once() -> None:

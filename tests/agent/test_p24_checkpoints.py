@@ -97,7 +97,7 @@ def test_p02_after_a_kill_the_pending_step_alone_runs_again(
     assert rig.world.calls[:3] == ["read", "lease", "lease"], "no second reading before acting"
 
 
-def test_a_waiting_case_keeps_one_checkpoint_however_often_it_is_woken(
+def test_a16_a_waiting_case_keeps_one_checkpoint_however_often_it_is_woken(
     checkpoints: PostgresCheckpoints, empty_database: str
 ) -> None:
     rig = Rig(checkpoints=checkpoints)
@@ -153,7 +153,7 @@ def test_checkpoints_lost_in_the_night_cost_no_second_plan(
     assert len(rig.world.ledger) == 2
 
 
-def test_connections_that_died_in_the_night_are_replaced_without_an_error(
+def test_a18_connections_that_died_in_the_night_are_replaced_without_an_error(
     checkpoints: PostgresCheckpoints, empty_database: str
 ) -> None:
     rig = Rig(checkpoints=checkpoints)
@@ -169,7 +169,7 @@ def test_connections_that_died_in_the_night_are_replaced_without_an_error(
 
 
 @pytest.mark.parametrize("channel", ["__interrupt__", "__resume__", "case_id"])
-def test_code_named_in_a_tampered_checkpoint_is_never_run_and_the_case_goes_on(
+def test_a15_code_named_in_a_tampered_checkpoint_is_never_run_and_the_case_goes_on(
     checkpoints: PostgresCheckpoints, empty_database: str, channel: str
 ) -> None:
     rig = Rig(checkpoints=checkpoints)
@@ -189,7 +189,7 @@ def test_code_named_in_a_tampered_checkpoint_is_never_run_and_the_case_goes_on(
     assert len(rig.world.ledger) == 2
 
 
-def test_the_serializer_is_strict_whatever_the_environment_says() -> None:
+def test_a15_the_serializer_is_strict_whatever_the_environment_says() -> None:
     kind, poison = JsonPlusSerializer().dumps_typed(Marker())
     before = Marker.made
     assert not isinstance(strict_serializer().loads_typed((kind, poison)), Marker)
@@ -197,7 +197,7 @@ def test_the_serializer_is_strict_whatever_the_environment_says() -> None:
     assert strict_serializer().pickle_fallback is False
 
 
-def test_six_processes_may_start_on_an_empty_database_at_once(empty_database: str) -> None:
+def test_a19_six_processes_may_start_on_an_empty_database_at_once(empty_database: str) -> None:
     def start(_: int) -> None:
         with another_process(empty_database):
             pass

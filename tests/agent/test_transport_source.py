@@ -1,7 +1,6 @@
-"""P10, P12, P14–P17, P19: the adapter against the real transport system over HTTP."""
+"""P12, P15: what is particular to the transport system; the rest is in `tests/contract`."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -20,6 +19,7 @@ from cases.vocabulary.work import (
     SourceReading,
 )
 from tests.agent import samples
+from tests.agent.world import nothing
 from tests.simulator import Simulator
 from tools.ports import free_port
 
@@ -64,13 +64,13 @@ def wanted(action: str) -> EffectWork:
 
 def order_for(source: TransportSource, effect: EffectWork) -> AttemptOrder:
     """Permission for one call on the version just read."""
-    version = by_id(source.read(subject="S-318", records=()))["S-318"].version
+    version = by_id(source.read(subject="S-318", records=(), permit=nothing))["S-318"].version
     return AttemptOrder(attempt_id=1, effect=effect, subject="S-318", subject_version=version)
 
 
 def leased(source: TransportSource) -> TargetLease:
     """A lease on S-318."""
-    lease = source.take_lease(subject="S-318", holder="watchbill case 1", ttl=TTL)
+    lease = source.take_lease(subject="S-318", holder="watchbill case 1", ttl=TTL, permit=nothing)
     assert isinstance(lease, TargetLease)
     return lease
 
@@ -78,7 +78,7 @@ def leased(source: TransportSource) -> TargetLease:
 def test_a_shipment_is_read_with_its_quotes_in_the_facts_of_the_playbook(
     source: TransportSource,
 ) -> None:
-    readings = by_id(source.read(subject="S-318", records=()))
+    readings = by_id(source.read(subject="S-318", records=(), permit=nothing))
     assert set(readings) == {"S-318", "QX-68", "QX-70"}
     for reading in readings.values():
         expected = {f.key for f in FREIGHT.facts.values() if f.record_type == reading.record_type}
@@ -114,7 +114,7 @@ def test_what_an_employee_did_is_read_with_their_name(
         about="delivery at two",
         body="We come at two.",
     )
-    fields = by_id(source.read(subject="S-318", records=()))["S-318"].fields
+    fields = by_id(source.read(subject="S-318", records=(), permit=nothing))["S-318"].fields
     assert fields["carrier_assignment"]["set_by"] == "J. Ortiz"
     assert fields["customer_notice"]["about"] == "delivery at two"
     assert fields["customer_notice"]["sent_by"] == "J. Ortiz"
@@ -124,7 +124,7 @@ def test_p12_an_unavailable_system_gives_failed_readings_for_everything_known(
     source: TransportSource, simulator: Simulator
 ) -> None:
     simulator.control.fault(kind="503", path_prefix="/v1/quotes")
-    readings = by_id(source.read(subject="S-318", records=KNOWN))
+    readings = by_id(source.read(subject="S-318", records=KNOWN, permit=nothing))
     assert set(readings) == {"S-318", "QX-68"}
     for reading in readings.values():
         assert reading.outcome is ReadOutcome.FAILED
@@ -136,7 +136,7 @@ def test_p12_a_system_that_does_not_answer_in_time_gives_failed_readings(
     source: TransportSource, simulator: Simulator
 ) -> None:
     simulator.control.fault(kind="slow", seconds=3)
-    (reading,) = source.read(subject="S-318", records=())
+    (reading,) = source.read(subject="S-318", records=(), permit=nothing)
     assert (reading.outcome, reading.failure) == (
         ReadOutcome.FAILED,
         "transport system did not answer in time",
@@ -147,19 +147,24 @@ def test_p12_a_system_that_is_not_there_gives_failed_readings_and_takes_no_call(
     nobody = TransportSource(
         address=f"http://127.0.0.1:{free_port()}", token="x", timeout=timedelta(seconds=1)
     )
-    (reading,) = nobody.read(subject="S-318", records=())
+    (reading,) = nobody.read(subject="S-318", records=(), permit=nothing)
     assert reading.failure == "transport system cannot be reached"
-    assert nobody.perform(order=samples.order(), fencing_token=1).outcome is CallOutcome.NOT_SENT
-    look = nobody.look_up(effect=samples.effect())
+    assert (
+        nobody.perform(order=samples.order(), fencing_token=1, permit=nothing).outcome
+        is CallOutcome.NOT_SENT
+    )
+    look = nobody.look_up(effect=samples.effect(), permit=nothing)
     assert (look.readable, look.found) == (False, False)
-    assert isinstance(nobody.take_lease(subject="S-318", holder="x", ttl=TTL), NoLease)
-    nobody.release_lease(TargetLease(lease_id="L-1", fencing_token=1))
+    assert isinstance(
+        nobody.take_lease(subject="S-318", holder="x", ttl=TTL, permit=nothing), NoLease
+    )
+    nobody.release_lease(TargetLease(lease_id="L-1", fencing_token=1), permit=nothing)
 
 
 def test_a_shipment_that_does_not_exist_is_missing_with_its_quotes_not_failed(
     source: TransportSource,
 ) -> None:
-    readings = by_id(source.read(subject="S-999", records=(KNOWN[1],)))
+    readings = by_id(source.read(subject="S-999", records=(KNOWN[1],), permit=nothing))
     assert set(readings) == {"S-999", "QX-68"}
     assert {reading.outcome for reading in readings.values()} == {ReadOutcome.MISSING}
 
@@ -168,14 +173,14 @@ def test_a_shipment_that_does_not_exist_is_missing_with_its_quotes_not_failed(
 def test_an_id_for_which_the_system_has_no_address_reads_no_other_shipment(
     source: TransportSource, subject: str
 ) -> None:
-    (reading,) = source.read(subject=subject, records=())
+    (reading,) = source.read(subject=subject, records=(), permit=nothing)
     assert (reading.record_id, reading.outcome) == (subject, ReadOutcome.FAILED)
     assert reading.failure == "transport system answered 404 (not found)"
 
 
 def test_a_wrong_credential_is_a_failed_reading(simulator: Simulator) -> None:
     stranger = TransportSource(address=simulator.url, token="wrong", timeout=timedelta(seconds=10))
-    (reading,) = stranger.read(subject="S-318", records=())
+    (reading,) = stranger.read(subject="S-318", records=(), permit=nothing)
     assert reading.failure == "transport system answered 401 (unauthorized)"
 
 
@@ -184,8 +189,8 @@ def test_p15_a_booking_happens_once_and_is_found_again_by_its_reference(
 ) -> None:
     effect = wanted("book_replacement_carrier")
     order, lease = order_for(source, effect), leased(source)
-    first = source.perform(order=order, fencing_token=lease.fencing_token)
-    again = source.perform(order=order, fencing_token=lease.fencing_token)
+    first = source.perform(order=order, fencing_token=lease.fencing_token, permit=nothing)
+    again = source.perform(order=order, fencing_token=lease.fencing_token, permit=nothing)
     assert first.outcome is again.outcome is CallOutcome.ANSWERED
     (entry,) = simulator.control.ledger(shipment_id="S-318")
     assert (entry.client_reference, entry.idempotency_key, entry.fencing_token) == (
@@ -194,7 +199,7 @@ def test_p15_a_booking_happens_once_and_is_found_again_by_its_reference(
         lease.fencing_token,
     )
     simulator.control.advance_clock(seconds=5)
-    look = source.look_up(effect=effect)
+    look = source.look_up(effect=effect, permit=nothing)
     spec = FREIGHT.action(effect.action)
     assert (look.found, look.record_id) == (True, first.record_id)
     assert look.state in spec.adopted_when
@@ -207,69 +212,11 @@ def test_p15_a_message_is_sent_once_and_read_back_as_released(
 ) -> None:
     effect = wanted("send_customer_update")
     order, lease = order_for(source, effect), leased(source)
-    result = source.perform(order=order, fencing_token=lease.fencing_token)
+    result = source.perform(order=order, fencing_token=lease.fencing_token, permit=nothing)
     assert result.outcome is CallOutcome.ANSWERED, result.detail
     simulator.control.advance_clock(seconds=5)
-    look = source.look_up(effect=effect)
+    look = source.look_up(effect=effect, permit=nothing)
     spec = FREIGHT.action(effect.action)
     assert look.state in spec.adopted_when
     for check in spec.reads_back:
         assert look.fields[check.field] == effect.parameters[check.parameter]
-
-
-def test_p16_a_booking_that_was_committed_before_the_timeout_is_unknown_then_found(
-    source: TransportSource, simulator: Simulator
-) -> None:
-    effect = wanted("book_replacement_carrier")
-    order, lease = order_for(source, effect), leased(source)
-    simulator.control.fault(
-        kind="commit_then_timeout", path_prefix="/v1/bookings", times=1, seconds=3
-    )
-    result = source.perform(order=order, fencing_token=lease.fencing_token)
-    assert result.outcome is CallOutcome.UNKNOWN
-    assert source.look_up(effect=effect).found
-    assert len(simulator.control.ledger(shipment_id="S-318")) == 1
-
-
-def test_p14_an_employees_change_after_the_reading_makes_the_target_refuse(
-    source: TransportSource, simulator: Simulator
-) -> None:
-    order, lease = order_for(source, wanted("book_replacement_carrier")), leased(source)
-    simulator.control.actor(
-        "employee_edits", shipment_id="S-318", employee="J. Ortiz", patch={"equipment": "dry van"}
-    )
-    result = source.perform(order=order, fencing_token=lease.fencing_token)
-    assert result.outcome is CallOutcome.WORLD_MOVED
-    booked = [e for e in simulator.control.ledger(shipment_id="S-318") if e.kind == "booking"]
-    assert booked == []
-
-
-def test_p18_a_fenced_off_worker_is_refused_by_the_target(
-    source: TransportSource, simulator: Simulator
-) -> None:
-    order, frozen = order_for(source, wanted("book_replacement_carrier")), leased(source)
-    leased(source)
-    result = source.perform(order=order, fencing_token=frozen.fencing_token)
-    assert result.outcome is CallOutcome.NOT_SENT
-    assert simulator.control.ledger(shipment_id="S-318") == []
-
-
-def test_p19_a_shipment_held_by_another_is_not_leased_until_they_are_done(
-    source: TransportSource,
-) -> None:
-    other = source.take_lease(subject="S-318", holder="dispatch-bot", ttl=TTL)
-    assert isinstance(other, TargetLease)
-    refused = source.take_lease(subject="S-318", holder="watchbill case 1", ttl=TTL)
-    assert isinstance(refused, NoLease)
-    assert refused.reason.startswith("dispatch-bot is changing S-318 until ")
-    source.release_lease(other)
-    leased(source)
-
-
-def test_p20_an_order_without_a_call_is_refused_before_anything_is_sent(
-    source: TransportSource, simulator: Simulator
-) -> None:
-    before = simulator.control.calls()
-    strange = replace(samples.order(), effect=replace(samples.effect(), action="cancel"))
-    assert source.perform(order=strange, fencing_token=1).outcome is CallOutcome.REFUSED
-    assert len(simulator.control.calls()) == len(before)

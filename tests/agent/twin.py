@@ -3,10 +3,11 @@
 It is strict where the graph could do harm: fencing, the stage table, one attempt at a time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any
 
+from cases.vocabulary.errors import CallsPaused
 from cases.vocabulary.freight import FREIGHT
 from cases.vocabulary.playbook import PlanKind, material_facts, plan_from
 from cases.vocabulary.stages import Stage
@@ -18,6 +19,7 @@ from cases.vocabulary.work import (
     Comparison,
     DueCase,
     EffectState,
+    EffectWork,
     Grant,
     PlanQuestion,
     ReadOutcome,
@@ -38,6 +40,10 @@ class DeskTwin(CaseTwin):
         """See `Desk.due`."""
         return [DueCase(case_id=self.case_id, stage=self.stage)] if self.is_free() else []
 
+    def escalate_overdue(self) -> int:
+        """See `Desk.escalate_overdue`: nothing waits for people here."""
+        return 0
+
     def claim(self, *, case_id: int, worker: str, lease: timedelta) -> Grant | None:
         """See `Desk.claim`."""
         if not self.is_free():
@@ -52,15 +58,35 @@ class DeskTwin(CaseTwin):
         self.lease_until = self.now + lease
         return self.grant()
 
+    def permit_call(self, *, grant: Grant, lease: timedelta) -> Grant:
+        """See `Desk.permit_call`."""
+        if self.paused_because:
+            raise CallsPaused(self.paused_because)
+        return self.renew(grant=grant, lease=lease)
+
+    def keep_alive(self, *, grant: Grant, lease: timedelta) -> None:
+        """See `Desk.keep_alive`."""
+        self.fence(grant)
+        self.lease_until = self.now + lease
+
+    def hang_up(self) -> None:
+        """See `Desk.hang_up`: there is nothing to give back."""
+
     def let_go(self, *, grant: Grant) -> None:
         """See `Desk.let_go`."""
         if grant.fencing_token == self.token:
             self.worker, self.lease_until = "", None
 
-    def visit_failed(self, *, grant: Grant, reason: str) -> None:
-        """See `Desk.visit_failed`."""
-        self.write(grant, f"visit failed: {reason}")
-        self.block()
+    def adopt_flow(self, *, grant: Grant, flow_version: int) -> Grant:
+        """See `Desk.adopt_flow`."""
+        self.write(grant, f"flow migrated: {self.flow_version} to {flow_version}")
+        self.flow_version = flow_version
+        return self.grant()
+
+    def block(self, *, grant: Grant, reason: str) -> None:
+        """See `Desk.block`."""
+        self.write(grant, f"blocked: {reason}")
+        self.stand_blocked()
 
     def situation(self, *, case_id: int) -> Situation:
         """See `Desk.situation`."""
@@ -76,6 +102,10 @@ class DeskTwin(CaseTwin):
             try_is_due=self.next_try_at is not None and self.next_try_at <= self.now,
             effects=tuple(self.effects.values()),
         )
+
+    def open_among(self, *, case_ids: Collection[int]) -> set[int]:
+        """See `Desk.open_among`."""
+        return {self.case_id} & set(case_ids) if self.stage is not Stage.CLOSED else set()
 
     def record_readings(self, *, grant: Grant, readings: Sequence[SourceReading]) -> None:
         """See `Desk.record_readings`."""
@@ -95,7 +125,7 @@ class DeskTwin(CaseTwin):
 
     def _compare(self) -> Comparison:
         if self.is_unreadable():
-            self.block()
+            self.stand_blocked()
             return Comparison.BLOCKED
         if self.released is not None:
             self.enter(Stage.EXECUTING)
@@ -169,7 +199,7 @@ class DeskTwin(CaseTwin):
             self.make_unknown(self.open_attempt)
             return False
         if self.is_unreadable():
-            self.block()
+            self.stand_blocked()
             return False
         if self.changed(self.released):
             self.plan_anew(self.released)
@@ -185,9 +215,12 @@ class DeskTwin(CaseTwin):
         if self.open_attempt is not None:
             self.make_unknown(effect_id)
             return None
+        return self._start(grant, effect)
+
+    def _start(self, grant: Grant, effect: EffectWork) -> AttemptOrder:
         self.write(grant, f"attempt {effect.reference}")
-        self.open_attempt = effect_id
-        self.attempts.append(effect_id)
+        self.open_attempt = effect.effect_id
+        self.attempts.append(effect.effect_id)
         return AttemptOrder(
             attempt_id=len(self.attempts),
             effect=effect,
@@ -225,12 +258,15 @@ class DeskTwin(CaseTwin):
 
     def record_looks(
         self, *, grant: Grant, looks: Sequence[TargetLook], capabilities: Capabilities
-    ) -> None:
+    ) -> bool:
         """See `Desk.record_looks`."""
         self.write(grant, f"looks: {[look.found for look in looks]}")
         if any(not look.readable for look in looks):
-            self.block()
-            return
+            self.stand_blocked()
+            return False
+        if any(not look.searchable for look in looks):
+            self.due_at = self.now + timedelta(seconds=1)
+            return capabilities.key_lifetime is not None
         for look in looks:
             adopted = look.state in {"confirmed", "delivered"}
             found = EffectState.ADOPTED if adopted else EffectState.CONFIRMED
@@ -245,9 +281,17 @@ class DeskTwin(CaseTwin):
             self.enter(Stage.VERIFYING)
             self.enter(Stage.WAITING_FOR_ACCEPTANCE)
             self.due_at, self.released = None, None
+        return False
+
+    def begin_repeat(self, *, grant: Grant, capabilities: Capabilities) -> AttemptOrder | None:
+        """See `Desk.begin_repeat`."""
+        self.fence(grant)
+        unknown = (e for e in self.effects.values() if e.state is EffectState.UNKNOWN)
+        effect = next(unknown, None)
+        return None if effect is None else self._start(grant, effect)
 
     def escalate(self, *, grant: Grant, reason: str) -> None:
-        """See `Desk.escalate`."""
+        """No plan stands; a person decides."""
         self.write(grant, f"escalated: {reason}")
         self.enter(Stage.ESCALATED)
         self.due_at = None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agent.sources.base import NoLease, TargetLease
+from agent.sources.base import NoLease, Permit, TargetLease
 from cases.vocabulary.facts import Value
 from cases.vocabulary.work import (
     AttemptOrder,
@@ -17,6 +17,7 @@ from cases.vocabulary.work import (
     RecordKey,
     SourceReading,
     TargetLook,
+    VersionKind,
 )
 
 SHIPMENT = "S-318"
@@ -84,9 +85,10 @@ class World:
         """See `Source.capabilities`."""
         return Capabilities(
             system="transport",
-            has_versions=True,
+            versions=VersionKind.NUMBER,
             conditional_writes=True,
             leases=True,
+            fencing=True,
             lookup_by_reference=True,
             key_lifetime=timedelta(hours=24),
             consistency_window=WINDOW,
@@ -97,8 +99,11 @@ class World:
         self.shipment = {**self.shipment, **fields}
         self.version += 1
 
-    def read(self, *, subject: str, records: Sequence[RecordKey]) -> list[SourceReading]:
+    def read(
+        self, *, subject: str, records: Sequence[RecordKey], permit: Permit
+    ) -> list[SourceReading]:
         """See `Source.read`."""
+        permit()
         self.calls.append("read")
         self.on_read()
         if self.is_unreadable:
@@ -130,8 +135,11 @@ class World:
             failure=failure,
         )
 
-    def take_lease(self, *, subject: str, holder: str, ttl: timedelta) -> TargetLease | NoLease:
+    def take_lease(
+        self, *, subject: str, holder: str, ttl: timedelta, permit: Permit
+    ) -> TargetLease | NoLease:
         """See `Source.take_lease`."""
+        permit()
         self.calls.append("lease")
         self.on_lease()
         if self.held_by:
@@ -139,12 +147,16 @@ class World:
         self.token += 1
         return TargetLease(lease_id=f"L-{self.token}", fencing_token=self.token)
 
-    def release_lease(self, lease: TargetLease) -> None:
+    def release_lease(self, lease: TargetLease, *, permit: Permit) -> None:
         """See `Source.release_lease`."""
+        permit()
         self.calls.append("release lease")
 
-    def perform(self, *, order: AttemptOrder, fencing_token: int | None) -> CallResult:
+    def perform(
+        self, *, order: AttemptOrder, fencing_token: int | None, permit: Permit
+    ) -> CallResult:
         """See `Source.perform`: enforces fence, version and key as a good target does."""
+        permit()
         self.calls.append(f"perform {order.effect.reference}")
         self.on_call()
         if fencing_token is not None and fencing_token < self.token:
@@ -171,8 +183,9 @@ class World:
                 "customer_notice": {"about": given["about"], "sent_at": "", "sent_by": "agent"},
             }
 
-    def look_up(self, *, effect: EffectWork) -> TargetLook:
+    def look_up(self, *, effect: EffectWork, permit: Permit) -> TargetLook:
         """See `Source.look_up`."""
+        permit()
         self.calls.append(f"look up {effect.reference}")
         if self.is_unreadable:
             return TargetLook(
@@ -180,10 +193,15 @@ class World:
             )
         found = any(entry["reference"] == effect.reference for entry in self.ledger)
         adopted = {"booking": "confirmed", "message": "delivered"}[effect.target_record]
+        if not found:
+            return TargetLook(effect_id=effect.effect_id, found=False)
+        given = dict(effect.parameters)
         return TargetLook(
             effect_id=effect.effect_id,
-            found=found,
+            found=True,
+            record_id="R-1",
             state=adopted if self.confirms else "received",
+            fields={"shipment_id": given.pop("shipment"), **given},
         )
 
     def effects_of(self, reference: str) -> int:

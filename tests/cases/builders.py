@@ -34,6 +34,7 @@ from cases.vocabulary.work import (
     ReadOutcome,
     SourceReading,
     TargetLook,
+    VersionKind,
 )
 
 AGENT = runs.agent_actor(name="exception-bot", version="1.0")
@@ -42,9 +43,10 @@ EVENING = datetime(2026, 11, 23, 23, 0, tzinfo=UTC)  # Mon 23 Nov 17:00 in Chica
 MORNING = datetime(2026, 11, 24, 14, 0, tzinfo=UTC)  # Tue 24 Nov 08:00 in Chicago
 TRANSPORT = Capabilities(
     system="transport",
-    has_versions=True,
+    versions=VersionKind.NUMBER,
     conditional_writes=True,
     leases=True,
+    fencing=True,
     lookup_by_reference=True,
     key_lifetime=timedelta(hours=24),
     consistency_window=timedelta(seconds=2),

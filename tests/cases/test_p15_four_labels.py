@@ -7,6 +7,7 @@ import pytest
 
 from cases.actions import closing, effects, findings
 from cases.actions.clock import move_business_clock
+from cases.actions.findings import Seen
 from cases.clock import business_now
 from cases.models import Attempt, Case, Effect
 from cases.vocabulary.errors import Conflict, Refused
@@ -209,6 +210,7 @@ def test_p16_a_person_records_what_they_found_out(cast: Cast, happened: bool) ->
         effect_id=order.effect.effect_id,
         happened=happened,
         note="Asked Bo at Bluewater",
+        seen=Seen(attempts=1, looks=2),
         by=cast.lead,
         at=business_now(),
     )
@@ -239,6 +241,7 @@ def test_p16_a_finding_waits_while_the_agent_still_looks(cast: Cast) -> None:
             effect_id=order.effect.effect_id,
             happened=True,
             note="I think so",
+            seen=Seen(attempts=1, looks=0),
             by=cast.lead,
             at=business_now(),
         )

@@ -75,7 +75,7 @@ def test_p28_a_case_without_an_owner_goes_to_the_primary_of_the_shift(rostered: 
     assert said.actor_kind == "system"
 
 
-def test_e2_a_deactivated_owner_loses_every_case_at_once_and_each_says_so(rostered: Cast) -> None:
+def test_e02_a_deactivated_owner_loses_every_case_at_once_and_each_says_so(rostered: Cast) -> None:
     cases = [owned_by(rostered, rostered.colleague, f"S-{number}") for number in (318, 319, 320)]
     Person.objects.filter(pk=rostered.colleague.pk).update(is_active=False)
     lapses.keep_owned()
@@ -150,7 +150,7 @@ def test_p28_the_escalation_ends_when_the_case_is_taken(rostered: Cast) -> None:
     assert ended.ended_reason == "Dana Wu owns the case."
 
 
-def test_e3_a_shift_with_nobody_puts_the_case_before_the_desks_lead(rostered: Cast) -> None:
+def test_e03_a_shift_with_nobody_puts_the_case_before_the_desks_lead(rostered: Cast) -> None:
     stands(rostered, "Evening", Position.PRIMARY, None)
     case = owned_by(rostered, rostered.owner)
     lapses.keep_owned()

@@ -5,16 +5,15 @@ from collections.abc import Callable
 import pytest
 from django.db import connection, transaction
 
-from cases.actions import closing, decisions, ownership, planning, runs
+from cases.actions import closing, decisions, ownership, planning
 from cases.clock import business_now
-from cases.models import Case, Decision, Proposal
+from cases.models import Case
 from cases.vocabulary.errors import Conflict, DecisionRefused, InvalidInput, Refused
 from tests.cases.builders import (
     AGENT,
     Cast,
     a_case_waiting_for_review,
     a_grant,
-    a_released_case,
     an_answer,
     audit_of,
     events_of,
@@ -87,28 +86,6 @@ def test_a_note_that_is_too_long_is_refused_and_not_cut(cast: Cast) -> None:
     case = a_case_waiting_for_review(cast)
     with pytest.raises(InvalidInput):
         closing.accept_outcome(case_id=case.pk, by=cast.owner, at=business_now(), note="x" * 2001)
-
-
-def test_p24_handing_over_a_case_ends_what_stands(cast: Cast) -> None:
-    """The agent cannot go on: the release is not left in force for nobody to carry out."""
-    case = a_released_case(cast)
-    planning.escalate(grant=a_grant(case), by=AGENT, reason="Unknown flow version 7.")
-    assert stage_of(case) == "escalated"
-    decision = Decision.objects.get()
-    assert decision.ended_at is not None and not decision.carried_out
-    closing.close_without_action(case_id=case.pk, by=cast.lead, at=business_now(), reason="By hand")
-    assert stage_of(case) == "closed"
-
-
-def test_p24_handing_over_a_case_withdraws_the_ready_proposal(cast: Cast) -> None:
-    """A person decides what happens next, not an old button."""
-    case = a_case_waiting_for_review(cast)
-    grant = a_grant(case)
-    planning.escalate(grant=grant, by=AGENT, reason="Unknown flow version 7.")
-    runs.let_go(grant=grant)
-    assert case.proposals.get().state == Proposal.State.WITHDRAWN
-    case.refresh_from_db()
-    assert case.run.due_at is None
 
 
 def test_one_form_cannot_decide_two_cases(cast: Cast) -> None:

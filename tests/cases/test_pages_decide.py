@@ -88,7 +88,9 @@ def test_the_same_form_sent_twice_is_one_decision(tab: Tab) -> None:
     assert "nothing was done twice" in tab.page()
 
 
-def test_p06_a_stale_release_is_refused_with_the_difference_and_the_reason_kept(tab: Tab) -> None:
+def test_p06_a02_a_stale_release_is_refused_with_the_difference_and_the_reason_kept(
+    tab: Tab,
+) -> None:
     world_moves(tab.case)
     answer = tab.send("release", reason="Looks right to me.", headers=HTMX)
     fragment = answer.content.decode()

@@ -3,12 +3,15 @@
 Used by the nursery, in the worker's own process: the product has no switches for tests. In the
 worker's environment, `POINT` names a method of the door to the record or of the source, with
 `before:` or `after:`, such as `after:TransportSource.perform`; `DEED` is what happens there: `die`,
-or `employee` (somebody edits the shipment in the transport system). `PLANNER_LOG` counts the
-planner's answers.
+`dawdle` (half a minute), or `employee` (somebody edits the shipment in the transport system).
+`READING` lets the deed happen whenever a subject that begins so is read. `PLANNER_LOG` counts the
+planner's answers. `BOUNDARIES` numbers every place where it can stop, see
+`tests.conformance.boundaries`.
 """
 
 import os
 import signal
+import time
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -23,6 +26,7 @@ from agent.celery import app
 from agent.desk import RecordDesk
 from agent.planner.rules import RulePlanner
 from agent.sources.transport import TransportSource
+from tests.conformance import boundaries
 
 OWNERS: dict[str, type] = {
     "RecordDesk": RecordDesk,
@@ -51,7 +55,16 @@ def employee_acts() -> None:
     ).raise_for_status()
 
 
-DEEDS: dict[str, Callable[[], None]] = {"die": die, "employee": employee_acts}
+def dawdle() -> None:
+    """Take half a minute for what should take a moment."""
+    time.sleep(30)
+
+
+DEEDS: dict[str, Callable[[], None]] = {
+    "die": die,
+    "dawdle": dawdle,
+    "employee": employee_acts,
+}
 
 
 def interrupt_at(point: str, deed: Callable[[], None]) -> None:
@@ -76,6 +89,19 @@ def interrupt_at(point: str, deed: Callable[[], None]) -> None:
     setattr(owner, method_name, interrupted)
 
 
+def interrupt_reading(of: str, deed: Callable[[], None]) -> None:
+    """Let `deed` happen every time before a subject whose name begins with `of` is read."""
+    original = TransportSource.read
+
+    @wraps(original)
+    def interrupted(*args: Any, subject: str, **kwargs: Any) -> Any:
+        if subject.startswith(of):
+            deed()
+        return original(*args, subject=subject, **kwargs)
+
+    setattr(TransportSource, "read", interrupted)  # noqa: B010 (a method is replaced on purpose)
+
+
 def count_plans(log: Path) -> None:
     """Write one line for every answer the planner gives."""
     original = RulePlanner.plan
@@ -96,6 +122,10 @@ def arrange(environment: Mapping[str, str]) -> None:
         count_plans(Path(log_path))
     if point := environment.get("POINT"):
         interrupt_at(point, DEEDS[environment.get("DEED", "die")])
+    if of := environment.get("READING"):
+        interrupt_reading(of, DEEDS[environment.get("DEED", "die")])
+    if folder := environment.get("BOUNDARIES"):
+        boundaries.number_all(Path(folder), deeds=environment.get("AT", ""))
 
 
 __all__ = ["app", "arrange"]

@@ -1,11 +1,12 @@
 """S-318 on real parts for tests: real workers, broker, simulator and record."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
+from agent.runner import LEASE
 from cases.actions import clock, decisions, intake
 from cases.clock import business_now
 from cases.models import Case, Proposal, Run
@@ -18,18 +19,22 @@ from tools.stories.record import wait_until
 from tools.stories.s318 import MORNING, NIGHT
 
 END_OF_SHIFT = datetime(2026, 11, 23, 23, 0, tzinfo=UTC)
-LEASE_IS_OVER = timedelta(seconds=61)
+LEASE_IS_OVER = LEASE + timedelta(seconds=1)
 
 
 @dataclass(kw_only=True)
 class NightDesk:
-    """The desk at 17:00 with one open case, and everything that may happen to it."""
+    """The desk at 17:00 with one open case, and everything that may happen to it.
+
+    `env` is what the workers of this test know besides the usual.
+    """
 
     house: House
     nursery: Nursery
     control: SimulatorControl
     cast: Cast
     planner_log: Path
+    env: dict[str, str] = field(default_factory=dict)
     case_id: int = field(default=0, init=False)
 
     @property
@@ -47,27 +52,32 @@ class NightDesk:
         clock.set_business_clock(to=moment)
 
     def let_lease_run_out(self) -> None:
-        """A minute passes: the lease of a worker that died is over."""
+        """Time passes: the lease of a worker that died is over."""
         self.set_clocks(business_now() + LEASE_IS_OVER)
 
-    def open_case(self) -> None:
+    def open_world(self) -> None:
         """17:00: S-318 has no carrier, Bluewater's rate is good until midnight."""
         self.control.reset(scenario="s318", now=END_OF_SHIFT)
         self.set_clocks(END_OF_SHIFT)
         self.offer_rate("QX-71", amount_minor=179000, expires_at="2026-11-24T06:00:00Z")
-        self.case_id = intake.open_case(
-            wanted=intake.NewCase(
-                kind="freight_exception",
-                case_type="E02",
-                subject="S-318",
-                title="Carrier fell off",
-                system="transport",
-                desk=self.cast.desk,
-                owner=self.cast.owner,
-            ),
-            by=SYSTEM,
-            at=business_now(),
-        ).case_id
+
+    def open_case(self) -> None:
+        """17:00, and a case about S-318 was just opened."""
+        self.open_world()
+        self.case_id = self.open_another("S-318")
+
+    def open_another(self, subject: str) -> int:
+        """A case about that shipment, with the same desk and owner; says its number."""
+        wanted = intake.NewCase(
+            kind="freight_exception",
+            case_type="E02",
+            subject=subject,
+            title="Carrier fell off",
+            system="transport",
+            desk=self.cast.desk,
+            owner=self.cast.owner,
+        )
+        return intake.open_case(wanted=wanted, by=SYSTEM, at=business_now()).case_id
 
     def offer_rate(self, quote_id: str, *, amount_minor: int, expires_at: str) -> None:
         """Bluewater names a price."""
@@ -88,20 +98,29 @@ class NightDesk:
         self.control.batch(NIGHT)
         self.set_clocks(MORNING)
 
-    def start_worker(self, name: str = "worker", *, pool: str = "solo") -> int:
+    def start_worker(
+        self,
+        name: str = "worker",
+        *,
+        pool: str = "solo",
+        options: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+    ) -> int:
         """A worker whose plans are counted; one process, unless `pool` says prefork."""
-        return self._start(name, pool=pool, env={})
+        return self._start(name, pool=pool, options=options, env=env or {})
 
     def start_dying_worker(self, point: str, *, deed: str = "die") -> None:
         """A worker of a single process to which `deed` happens at `point`."""
-        self._start("dying", pool="solo", env={"POINT": point, "DEED": deed})
+        self._start("dying", pool="solo", options=(), env={"POINT": point, "DEED": deed})
 
-    def _start(self, name: str, *, pool: str, env: dict[str, str]) -> int:
-        options = [f"--pool={pool}", "--concurrency=2", *ALONE, f"-n{name}@%h"]
+    def _start(
+        self, name: str, *, pool: str, options: Sequence[str], env: Mapping[str, str]
+    ) -> int:
+        usual = [f"--pool={pool}", "--concurrency=2", *ALONE, f"-n{name}@%h", "--loglevel=WARNING"]
         return self.nursery.start(
             name,
-            options=[*options, "--loglevel=WARNING"],
-            env={"PLANNER_LOG": str(self.planner_log), **env},
+            options=[*usual, *options],
+            env={"PLANNER_LOG": str(self.planner_log), **self.env, **env},
         )
 
     def wait_for_death(self) -> None:

@@ -1,14 +1,17 @@
 """Workers that start in a moment: this process imports everything, each worker is a fork of it.
 
-Workers are processes of their own, with a process group of their own; they die of real signals.
+What a worker is, is said in its environment: `PROGRAM` names one of PROGRAMS. Workers are processes
+of their own, with a process group of their own; they die of real signals.
 Run as `python -m tests.crashes.nursery_process PORT`; `tests.crashes.nursery` is the other end.
 """
 
 import os
 import sys
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, Listener
 from typing import Any
 
+from tests.conformance import lone_worker, peer_worker
 from tests.crashes.dying_worker import app, arrange
 from tests.crashes.nursery import AUTHKEY, HOST
 
@@ -53,7 +56,8 @@ def spawn(request: dict[str, Any], listener: Listener, connection: Connection) -
         for stream in (1, 2):
             os.dup2(log, stream)
         os.environ.update(request["env"])
-        work(request["options"])
+        arrange(os.environ)
+        PROGRAMS[os.environ.get("PROGRAM", "celery")](request["options"])
         status = 0
     except SystemExit as ending:
         status = ending.code if isinstance(ending.code, int) else 1
@@ -61,10 +65,22 @@ def spawn(request: dict[str, Any], listener: Listener, connection: Connection) -
         os._exit(status)
 
 
-def work(options: list[str]) -> None:
-    """Be a Celery worker with what this process's environment says is to happen to it."""
-    arrange(os.environ)
+def celery(options: Sequence[str]) -> None:
+    """Be a Celery worker."""
     app.worker_main(["worker", *options])
+
+
+def beat(options: Sequence[str]) -> None:
+    """Be a beat."""
+    app.start(["beat", *options])
+
+
+PROGRAMS: dict[str, Callable[[Sequence[str]], None]] = {
+    "celery": celery,
+    "beat": beat,
+    "lone": lone_worker.work,
+    "peer": peer_worker.work,
+}
 
 
 if __name__ == "__main__":

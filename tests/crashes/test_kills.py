@@ -15,7 +15,7 @@ def recover(night: NightDesk) -> None:
 
 
 @pytest.mark.parametrize("trial", range(10))
-def test_p04_killed_after_the_effect_and_before_it_is_recorded_leaves_one_effect(
+def test_p04_d04_killed_after_the_effect_and_before_it_is_recorded_leaves_one_effect(
     night: NightDesk, trial: int
 ) -> None:
     """The booking exists at the carrier and nobody here knows: it is found, never repeated."""
@@ -56,7 +56,7 @@ BEFORE_REVIEW = (
 
 
 @pytest.mark.parametrize("point", BEFORE_REVIEW)
-def test_p02_killed_while_preparing_goes_on_from_the_last_step(
+def test_p02_a09_killed_while_preparing_goes_on_from_the_last_step(
     night: NightDesk, point: str
 ) -> None:
     """Every step before the review is saved or done again without leaving two proposals."""
@@ -81,7 +81,7 @@ WHILE_ACTING = (
 
 
 @pytest.mark.parametrize("point", WHILE_ACTING)
-def test_p02_killed_while_acting_leaves_one_effect_of_each_action(
+def test_p02_a09_d04_killed_while_acting_leaves_one_effect_of_each_action(
     night: NightDesk, point: str
 ) -> None:
     """Before, between and after: the attempt is on file before its call."""
@@ -129,7 +129,7 @@ def test_p15_the_effect_is_read_back_by_a_fresh_read_and_adoption_is_told_apart(
     assert night.our_effects() == ["booking"]
 
 
-def test_p16_a_commit_that_timed_out_is_found_and_not_repeated(night: NightDesk) -> None:
+def test_p16_d11_a_commit_that_timed_out_is_found_and_not_repeated(night: NightDesk) -> None:
     """The target did it and never answered: unknown, looked up, one effect."""
     night.control.fault("commit_then_timeout", path_prefix="/v1/bookings", times=1, seconds=6)
     night.start_worker("first")

@@ -57,7 +57,7 @@ def test_a_lease_that_ended_is_lost_even_when_nobody_took_the_case(cast: Cast) -
     with pytest.raises(LeaseLost):
         evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
     with pytest.raises(LeaseLost):
-        runs.renew(grant=grant, lease=LEASE)
+        runs.renew(grant=grant, agent=AGENT, lease=LEASE)
 
 
 def test_letting_go_late_does_not_take_the_case_from_the_next_worker(cast: Cast) -> None:
@@ -70,7 +70,7 @@ def test_letting_go_late_does_not_take_the_case_from_the_next_worker(cast: Cast)
     assert (run.worker, run.fencing_token) == ("newer", newer.fencing_token)
 
 
-def test_tokens_rise_even_when_the_run_row_was_made_anew(cast: Cast) -> None:
+def test_d08_tokens_rise_even_when_the_run_row_was_made_anew(cast: Cast) -> None:
     """A token is never given twice, whatever happens to the row."""
     case = an_open_case(cast)
     first = a_grant(case)

@@ -36,7 +36,7 @@ def test_a_replay_needs_neither_the_old_version_nor_the_old_lease(
     assert len(control.ledger()) == 1
 
 
-def test_a_key_reused_with_another_payload_is_refused(
+def test_d01_a_key_reused_with_another_payload_is_refused(
     caller: Caller, control: SimulatorControl
 ) -> None:
     headers = caller.headers()
@@ -78,7 +78,7 @@ def test_the_life_of_a_key_can_be_shortened(caller: Caller, control: SimulatorCo
     assert len(control.ledger()) == 2
 
 
-def test_twenty_equal_posts_at_once_leave_one_ledger_entry(
+def test_d02_twenty_equal_posts_at_once_leave_one_ledger_entry(
     simulator: Simulator, caller: Caller, control: SimulatorControl
 ) -> None:
     headers = caller.headers()

@@ -92,7 +92,7 @@ def test_a_release_frees_the_resource_and_can_be_repeated(caller: Caller) -> Non
     assert caller.lease(holder="worker-2")["fencing_token"] == lease["fencing_token"] + 1
 
 
-def test_tokens_rise_even_across_a_reset(caller: Caller, control: SimulatorControl) -> None:
+def test_d08_tokens_rise_even_across_a_reset(caller: Caller, control: SimulatorControl) -> None:
     before = caller.lease()["fencing_token"]
     control.reset()
     assert caller.lease()["fencing_token"] == before + 1

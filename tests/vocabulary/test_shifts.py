@@ -1,12 +1,17 @@
-"""E1: which shift it is has one answer for every minute, also when the clocks change."""
+"""E01, C04: which shift it is has one answer for every minute, also when the clocks change."""
 
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from cases.vocabulary.clocks import iso
 from cases.vocabulary.errors import InvalidInput
 from cases.vocabulary.shifts import (
+    EVERY_DAY,
+    USUAL_STARTS,
     AmbiguousTime,
     ShiftStart,
     check_starts,
@@ -17,7 +22,6 @@ from cases.vocabulary.shifts import (
     shifts_between,
 )
 
-EVERY_DAY = frozenset(range(7))
 WEEKEND = frozenset({5, 6})
 THREE = (
     ShiftStart(name="Day", at=time(6), days=EVERY_DAY, overlap=timedelta(minutes=30)),
@@ -29,7 +33,7 @@ ZONES = ("America/Chicago", "America/Denver", "Europe/London", "Australia/Lord_H
 
 
 @pytest.mark.parametrize("zone", ZONES)
-def test_e1_every_minute_of_two_years_has_exactly_one_shift(zone: str) -> None:
+def test_e01_every_minute_of_two_years_has_exactly_one_shift(zone: str) -> None:
     start, end = datetime(2026, 1, 1, tzinfo=UTC), datetime(2028, 1, 1, tzinfo=UTC)
     found = shifts_between(start=start, end=end, zone=zone, starts=THREE)
     assert found[0].starts_at <= start and end <= found[-1].ends_at
@@ -47,7 +51,7 @@ def test_e1_every_minute_of_two_years_has_exactly_one_shift(zone: str) -> None:
 
 
 @pytest.mark.parametrize("zone", ZONES)
-def test_e1_each_start_shows_the_wall_time_of_its_pattern(zone: str) -> None:
+def test_e01_each_start_shows_the_wall_time_of_its_pattern(zone: str) -> None:
     """Saved in winter, it does not drift in summer."""
     start = datetime(2026, 1, 1, tzinfo=UTC)
     for shift in shifts_between(
@@ -104,7 +108,7 @@ def test_two_starts_that_the_clock_change_puts_together_are_one_boundary() -> No
     assert shift_at(jump, zone="America/Denver", starts=starts).name == "Three"
 
 
-def test_c4_a_wall_time_that_occurs_twice_is_asked_about() -> None:
+def test_c04_a_wall_time_that_occurs_twice_is_asked_about() -> None:
     with pytest.raises(AmbiguousTime, match=r"01:30 occurs twice .* MDT or .* MST") as asked:
         instant_of(datetime(2026, 11, 1, 1, 30), zone="America/Denver")
     assert asked.value.choices == (
@@ -113,7 +117,7 @@ def test_c4_a_wall_time_that_occurs_twice_is_asked_about() -> None:
     )
 
 
-def test_c4_a_wall_time_that_clocks_skip_is_refused() -> None:
+def test_c04_a_wall_time_that_clocks_skip_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"02:30 does not exist .* 03:00 MDT"):
         instant_of(datetime(2026, 3, 8, 2, 30), zone="America/Denver")
 
@@ -140,3 +144,41 @@ def test_an_ordinary_wall_time_is_one_instant() -> None:
 def test_a_week_that_makes_no_sense_is_refused(starts: tuple[ShiftStart, ...]) -> None:
     with pytest.raises(InvalidInput):
         check_starts(starts)
+
+
+def daily(at: time) -> tuple[ShiftStart, ...]:
+    """One shift a day."""
+    return (ShiftStart(name="Day", at=at, days=EVERY_DAY),)
+
+
+def test_the_next_boundary_is_the_shift_start_in_the_desks_zone() -> None:
+    """17:05 on Monday in Chicago: next is Tuesday 08:00."""
+    evening = datetime(2026, 11, 23, 23, 5, tzinfo=UTC)
+    boundary = next_boundary(after=evening, zone="America/Chicago", starts=USUAL_STARTS)
+    assert iso(boundary) == "2026-11-24T14:00:00Z"
+
+
+def test_c04_a_shift_that_starts_in_the_skipped_hour_starts_at_the_jump() -> None:
+    """2026-03-08 02:30 does not exist in Chicago: clocks jump from 02:00 to 03:00 at 08:00Z."""
+    before = datetime(2026, 3, 8, 6, 0, tzinfo=UTC)
+    boundary = next_boundary(after=before, zone="America/Chicago", starts=daily(time(2, 30)))
+    assert iso(boundary) == "2026-03-08T08:00:00Z"
+
+
+def test_c04_a_shift_that_starts_in_the_repeated_hour_starts_once() -> None:
+    """2026-11-01 01:30 happens twice in Denver; the first one counts, the second is no boundary."""
+    before = datetime(2026, 11, 1, 6, 0, tzinfo=UTC)
+    first = next_boundary(after=before, zone="America/Denver", starts=daily(time(1, 30)))
+    second = next_boundary(after=first, zone="America/Denver", starts=daily(time(1, 30)))
+    assert iso(first) == "2026-11-01T07:30:00Z"
+    assert iso(second) == "2026-11-02T08:30:00Z"
+
+
+@given(
+    after=st.datetimes(datetime(2026, 1, 1), datetime(2027, 12, 31), timezones=st.just(UTC)),
+    zone=st.sampled_from(ZONES),
+)
+def test_e01_there_is_always_a_next_boundary_and_it_lies_ahead(after: datetime, zone: str) -> None:
+    """For any minute of two years: later than now, at most a night with a clock change away."""
+    boundary = next_boundary(after=after, zone=zone, starts=USUAL_STARTS)
+    assert timedelta() < boundary - after <= timedelta(hours=16)

@@ -21,6 +21,7 @@ class House:
     def __init__(self, *, processes: ProcessGroup, environment: Mapping[str, str]) -> None:
         self._processes = processes
         self._simulator_port = free_port()
+        self._pages = ""
         self.environment = {
             "TRANSPORT_URL": f"http://{HOST}:{self._simulator_port}",
             **environment,
@@ -76,7 +77,14 @@ class House:
             env=self.environment,
             ready=f"{address}/",
         )
+        self._pages = address
         return address
+
+    def send_events(self, control: SimulatorControl) -> None:
+        """Let the simulator tell the pages, if they run, of everything until its next reset."""
+        if self._pages:
+            secret = self.environment["TRANSPORT_WEBHOOK_SECRETS"].split()[0]
+            control.subscribe(url=f"{self._pages}/hooks/transport/", secret=secret)
 
     def stop(self, *names: str) -> None:
         """Ask processes to end, and wait until they have."""

@@ -82,6 +82,7 @@ class Night:
     def evening(self) -> None:
         """16:00 to 17:00: versions 1 and 2 have their history, version 3 waits for a release."""
         self.control.reset(scenario="s318", now=OPENED_AT)
+        self.house.send_events(self.control)
         self.set_clocks(OPENED_AT)
         call_command("demo_people", verbosity=0)
         self._open()

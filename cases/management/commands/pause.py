@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from cases.actions.pauses import set_pause
 from cases.clock import business_now
 from cases.models import Person
+from cases.queries.pauses import in_flight_now
 from cases.vocabulary.errors import WatchbillError
 
 
@@ -40,4 +41,4 @@ class Command(BaseCommand):
             )
         except WatchbillError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"{pause.pk}: {pause} is paused.")
+        self.stdout.write(f"{pause.pk}: {pause} is paused. {in_flight_now()}")

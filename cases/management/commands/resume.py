@@ -8,11 +8,12 @@ from django.core.management.base import BaseCommand, CommandError
 from cases.actions.pauses import lift_pause
 from cases.clock import business_now
 from cases.models import Pause, Person
+from cases.queries.pauses import AFTER_RESUME, in_flight_now
 from cases.vocabulary.errors import WatchbillError
 
 
 class Command(BaseCommand):
-    """Without a number, the standing pauses are listed."""
+    """Without a number, the standing pauses are listed, and what is still in flight."""
 
     help = __doc__ or ""
 
@@ -27,6 +28,7 @@ class Command(BaseCommand):
         if options["pause"] is None:
             for pause in Pause.objects.filter(lifted_at=None):
                 self.stdout.write(f"{pause.pk}: {pause}, by {pause.set_by}: {pause.reason}")
+            self.stdout.write(in_flight_now())
             return
         person = Person.objects.filter(username=options["by"]).first()
         if person is None:
@@ -40,4 +42,4 @@ class Command(BaseCommand):
             )
         except WatchbillError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write("Resumed. Facts and releases are checked anew before anything is done.")
+        self.stdout.write(f"Resumed. {AFTER_RESUME}")

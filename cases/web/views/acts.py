@@ -1,6 +1,6 @@
 """Acts on a case other than deciding: owning it, reading again, planning again, ending it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -9,13 +9,17 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from cases.actions import closing, ownership
+from cases.actions.budgets import raise_budget
+from cases.actions.findings import Seen, record_finding
+from cases.actions.trust import trust_source
 from cases.actions.withdrawal import withdraw_release
 from cases.queries.case_page import case_page
 from cases.queries.people import person_by_id
-from cases.vocabulary.errors import InvalidInput, NotFound, WatchbillError
+from cases.vocabulary.budgets import amount_from, resource_named
+from cases.vocabulary.errors import FindingOvertaken, InvalidInput, NotFound, WatchbillError
 from cases.web.drafts import forget_draft, keep_draft
 from cases.web.errors import status_of
-from cases.web.forms import AssignForm, ReasonForm
+from cases.web.forms import AssignForm, BudgetForm, FindingForm, ReasonForm, TrustForm
 from cases.web.request import DeskRequest, moment_of
 from cases.web.views.case import page_context
 
@@ -26,20 +30,25 @@ type Act = Callable[[DeskRequest, int], str]
 class NotDone:
     """An act with a reason that did not count: the heading, why, and the form that was sent.
 
-    `is_mistake` says that only what was typed has to be corrected.
+    `is_mistake` says that only what was typed has to be corrected. `differences` lists what the
+    person saw and what holds now: (what, then, now).
     """
 
     act: str
     heading: str
     sentence: str
     is_mistake: bool
+    differences: Sequence[tuple[str, str, str]]
 
 
 NOT_DONE = {
     "accept": "Not accepted",
     "close": "Not closed",
+    "finding": "Not recorded",
     "plan": "Not asked for a plan",
+    "trust": "Not trusted again",
     "withdraw": "Not withdrawn",
+    "budget": "Budget not raised",
 }
 
 
@@ -85,8 +94,9 @@ def _refused(request: DeskRequest, case_id: int, name: str, error: WatchbillErro
         heading=NOT_DONE[name],
         sentence=str(error),
         is_mistake=isinstance(error, InvalidInput),
+        differences=error.differences if isinstance(error, FindingOvertaken) else (),
     )
-    context = page_context(request, page, not_done=not_done)
+    context = page_context(request, page, not_done=not_done, typed=request.POST)
     return render(request, "case/case.html", context, status=status_of(error))
 
 
@@ -127,11 +137,11 @@ def accept(request: DeskRequest, case_id: int) -> str:
 
 @_reasoned
 def close(request: DeskRequest, case_id: int) -> str:
-    """Close the case although nothing was released."""
+    """Close the case although nothing more is done about it."""
     closing.close_without_action(
         case_id=case_id, by=request.user, at=moment_of(request), reason=_reason_in(request)
     )
-    return "The case is closed without action; your reason is kept."
+    return "The case is closed; your reason is kept."
 
 
 @_reasoned
@@ -150,3 +160,52 @@ def withdraw(request: DeskRequest, case_id: int) -> str:
         case_id=case_id, by=request.user, at=moment_of(request), reason=_reason_in(request)
     )
     return "The release is withdrawn. Nothing more is sent for it; you decide what happens next."
+
+
+@_reasoned
+def budget(request: DeskRequest, case_id: int) -> str:
+    """Let the agent use more of something on this case."""
+    values = BudgetForm(request.POST).values()
+    resource = resource_named(values["resource"])
+    raised = raise_budget(
+        case_id=case_id,
+        resource=resource,
+        limit=amount_from(resource=resource, typed=values["limit"]),
+        reason=values["reason"],
+        by=request.user,
+        at=moment_of(request),
+    )
+    return f"The budget is raised. The agent has now used {raised}."
+
+
+@_reasoned
+def finding(request: DeskRequest, case_id: int) -> str:
+    """Record whether an effect of unknown outcome happened."""
+    values = FindingForm(request.POST).values()
+    happened = values["happened"] == "yes"
+    record_finding(
+        case_id=case_id,
+        effect_id=values["effect"],
+        happened=happened,
+        note=values["reason"],
+        seen=Seen(attempts=values["seen_attempts"], looks=values["seen_looks"]),
+        by=request.user,
+        at=moment_of(request),
+    )
+    word = "It happened" if happened else "It did not happen"
+    return f"{word}. Nothing is sent by itself now; how the case goes on is below."
+
+
+@_reasoned
+def trust(request: DeskRequest, case_id: int) -> str:
+    """Trust a source again that went back to an older version."""
+    values = TrustForm(request.POST).values()
+    trust_source(
+        case_id=case_id,
+        record_id=values["record"],
+        seen_version=values["seen_version"],
+        reason=values["reason"],
+        by=request.user,
+        at=moment_of(request),
+    )
+    return "The source is trusted again from this version on. The agent reads it anew."

@@ -3,10 +3,11 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from cases.actions.pauses import lift_pause, set_pause
-from cases.queries.pauses import pauses_page
+from cases.queries.pauses import AFTER_RESUME, in_flight, pauses_page
 from cases.vocabulary.errors import WatchbillError
 from cases.web.errors import status_of
 from cases.web.forms import PauseForm, ReasonForm
@@ -23,7 +24,11 @@ def pauses(request: DeskRequest) -> HttpResponse:
         pause = set_pause(**values, by=request.user, at=moment_of(request))
     except WatchbillError as error:
         return _page(request, error=error)
-    messages.success(request, f"Paused: {pause}. No agent starts a call there any more.")
+    messages.success(
+        request,
+        f"Paused: {pause}. No agent starts a call there any more; what is still under way is "
+        "counted below.",
+    )
     return redirect("pauses")
 
 
@@ -35,15 +40,24 @@ def lift(request: DeskRequest, pause_id: int) -> HttpResponse:
         lift_pause(pause_id=pause_id, reason=reason, by=request.user, at=moment_of(request))
     except WatchbillError as error:
         return _page(request, error=error, lifting=pause_id)
-    messages.success(request, "Resumed. Facts and releases are checked anew first.")
+    messages.success(request, f"Resumed. {AFTER_RESUME}")
     return redirect("pauses")
+
+
+@require_GET
+@never_cache
+def still_in_flight(request: DeskRequest) -> HttpResponse:
+    """What is still under way, asked again until nothing is."""
+    at = moment_of(request)
+    context = {"flight": in_flight(at=at), "was_asked": True, "at": at}
+    return render(request, "pauses/in_flight.html", context)
 
 
 def _page(
     request: DeskRequest, *, error: WatchbillError | None = None, lifting: int = 0
 ) -> HttpResponse:
     context = {
-        "page": pauses_page(person=request.user),
+        "page": pauses_page(person=request.user, at=moment_of(request)),
         "mistake": "" if error is None else str(error),
         "typed": request.POST,
         "lifting": lifting,

@@ -1,7 +1,5 @@
 """The queue and its hint."""
 
-from datetime import datetime
-
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -11,7 +9,7 @@ from cases.queries.queue import changed_since, queue_of
 from cases.vocabulary.clocks import instant_from
 from cases.vocabulary.errors import InvalidInput
 from cases.web.navigation import TITLES
-from cases.web.request import DeskRequest, moment_of
+from cases.web.request import DeskRequest, cursor_in, moment_of
 
 
 def _view_in(request: DeskRequest) -> View:
@@ -24,16 +22,6 @@ def _view_in(request: DeskRequest) -> View:
         raise InvalidInput(f"There is no view of the queue called {name!r}.") from error
 
 
-def _cursor_in(request: DeskRequest) -> tuple[datetime, int] | None:
-    text = request.GET.get("after", "")
-    if not text:
-        return None
-    moment, _, case_id = text.partition(",")
-    if not case_id.isdecimal() or len(case_id) > len(str(2**62)):
-        raise InvalidInput("The address of this page is incomplete. Start at the queue again.")
-    return instant_from(moment), int(case_id)
-
-
 @require_GET
 def queue(request: DeskRequest) -> HttpResponse:
     """What needs this person, why, and by when."""
@@ -41,7 +29,7 @@ def queue(request: DeskRequest) -> HttpResponse:
         view=_view_in(request),
         person=request.user,
         at=moment_of(request),
-        after=_cursor_in(request),
+        after=cursor_in(request),
     )
     context = {"queue": found, "at": found.at, "title": TITLES[found.view]}
     return render(request, "queue/queue.html", context)

@@ -1,4 +1,6 @@
-"""Fixtures of crash tests: real worker processes on this test worker's own database and broker."""
+"""Fixtures of crash and conformance tests: real workers on this test process's own database and
+broker. A plugin rather than a conftest, because two folders use one nursery.
+"""
 
 import os
 import sys
