@@ -15,6 +15,7 @@ from cases import audit
 from cases.actions.ownership import ABOUT_THE_OWNER, LEAD_CALLED_AFTER
 from cases.clock import business_now
 from cases.models import Case, Desk, Escalation, Person
+from cases.models.case import CaseQuerySet, open_cases
 from cases.queries.duty import OFF_SHIFT, Duty, duty_at
 from cases.vocabulary.actors import SYSTEM
 from cases.vocabulary.clocks import iso
@@ -59,9 +60,9 @@ def lapses(*, duty: Duty, cases: Iterable[Case]) -> list[Lapse]:
     return found
 
 
-def open_cases_of(desk: Desk) -> Iterable[Case]:
+def open_cases_of(desk: Desk) -> CaseQuerySet:
     """The desk's open cases."""
-    return Case.objects.filter(desk=desk).exclude(stage=Stage.CLOSED.value).order_by("id")
+    return open_cases(Case.objects.filter(desk=desk)).order_by("id")
 
 
 def keep_owned() -> int:

@@ -5,10 +5,11 @@ from datetime import datetime
 from django.db import transaction
 
 from cases import audit
-from cases.models import AgentIdentity, Desk, Person, Role
+from cases.models import AgentIdentity, Desk, Person, Role, ShiftPattern
 from cases.vocabulary.actors import Actor
 from cases.vocabulary.clocks import zone_named
 from cases.vocabulary.errors import InvalidInput
+from cases.vocabulary.shifts import USUAL_STARTS
 
 AGENT_SCOPES = ("read", "propose", "act")
 
@@ -58,6 +59,12 @@ def set_up_desk(*, name: str, zone: str, lead: Person, by: Actor, at: datetime) 
     with transaction.atomic():
         desk, is_new = Desk.objects.get_or_create(name=name, defaults={"zone": zone, "lead": lead})
         if is_new:
+            ShiftPattern.objects.bulk_create(
+                ShiftPattern(
+                    desk=desk, name=start.name, starts_at=start.at, days=sorted(start.days)
+                )
+                for start in USUAL_STARTS
+            )
             audit.append_to_house(
                 by=by,
                 at=at,

@@ -6,6 +6,7 @@ Nothing here moves a case by itself: `keep_owned` in `cases.actions.duty` does, 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -169,7 +170,7 @@ def set_ownership_rule(
         raise InvalidInput("A rule names a position or a person, not both.")
     if person is not None:
         policies.check_may_own(person=person)
-    scope = {"desk": desk, "kind": kind, "case_type": case_type}
+    scope: dict[str, Any] = {"desk": desk, "kind": kind, "case_type": case_type}
     with transaction.atomic():
         if position is None and person is None:
             OwnershipRule.objects.filter(**scope).delete()

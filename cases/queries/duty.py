@@ -87,8 +87,9 @@ class Duty:
     @property
     def _present(self) -> frozenset[int]:
         """Who stands in the shift or stays from the one before; lead and manager can be called."""
-        called = {self.desk.lead_id, self.desk.manager_id} - {None}
-        return self.crew.people | self.staying.people | frozenset(called)
+        called = {self.desk.lead_id, self.desk.manager_id}
+        present = self.crew.people | self.staying.people
+        return present | {person for person in called if person is not None}
 
     def chain(self, *, kind: str, case_type: str) -> tuple[Link, ...]:
         """Who is asked for a case of that kind and type, in order, and why not those before."""
