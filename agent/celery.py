@@ -36,7 +36,8 @@ app.conf.update(
     # case back. So a case that kills its worker cannot go round in the broker for ever.
     task_reject_on_worker_lost=False,
     worker_prefetch_multiplier=1,
-    # Below the lease of a visit (60 s): what hangs is ended before anyone else may have the case.
+    # A heartbeat keeps the lease for 45 s, then it lasts 15 s more: what hangs is ended before
+    # anyone else may have the case.
     task_soft_time_limit=50,
     task_time_limit=55,
     task_default_queue=SWEEP_QUEUE,
