@@ -610,7 +610,7 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(
                     models.Q(
-                        ("digest", ""), ("signed_at", None), ("signed_by", ""), ("snapshot", None)
+                        ("digest", ""), ("signed_at", None), ("signed_by", ""), ("snapshot__isnull", True)
                     ),
                     models.Q(
                         ("signed_at__isnull", False),

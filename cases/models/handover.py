@@ -45,7 +45,7 @@ class Handover(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("desk", "boundary"), name="one_handover_per_boundary"),
             models.CheckConstraint(
-                condition=Q(signed_at=None, signed_by="", digest="", snapshot=None)
+                condition=Q(signed_at=None, signed_by="", digest="", snapshot__isnull=True)
                 | Q(signed_at__isnull=False, snapshot__isnull=False)
                 & ~Q(signed_by="")
                 & ~Q(digest=""),
