@@ -2,7 +2,7 @@
 # ARGS are handed on: make test ARGS="tests/cases -x", make manage ARGS="showmigrations".
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test conformance check overnight manage format lock clean set-up set-up-browser
+.PHONY: help demo test bench conformance check overnight manage format lock clean set-up set-up-browser
 
 PYTHON := .venv/bin/python
 # Some python3, of any age from 3.6 on, runs the set-up; the set-up finds the right one.
@@ -16,6 +16,7 @@ help:
 	@echo 'make overnight  the S-318 night alone, checked, without a browser'
 	@echo 'make test       every test          make check   format, lint, types, imports, ceilings'
 	@echo 'make conformance  the promises under crash, race and fault, counted, with a peer beside'
+	@echo 'make bench      the refresh of 10,000 cases, beside one by one and beside the floor'
 	@echo 'make manage     ARGS="…" for manage.py, with the services of the demo'
 	@echo 'make format     make lock           make clean'
 
@@ -33,6 +34,9 @@ overnight: set-up
 
 test: set-up-browser
 	@exec $(PYTHON) -m tools.test $(ARGS)
+
+bench: set-up
+	@exec $(PYTHON) -m tools.bench $(ARGS)
 
 conformance: set-up
 	@exec $(PYTHON) -m tools.test --conformance full --maxschedchunk 1 tests/conformance $(ARGS)

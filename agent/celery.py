@@ -14,6 +14,7 @@ from agent.logs import configure_logs
 from cases.vocabulary.lanes import Lane
 
 SWEEP_SECONDS = 1.0
+REFRESH_SECONDS = 1.0
 SWEEP_QUEUE = "sweep"
 RETENTION_MINUTE = 17
 
@@ -54,6 +55,11 @@ app.conf.update(
             "task": "agent.sweep",
             "schedule": SWEEP_SECONDS,
             # Sweeps nobody took are worth nothing later.
+            "options": {"queue": SWEEP_QUEUE, "expires": 5.0},
+        },
+        "refresh": {
+            "task": "agent.refresh",
+            "schedule": REFRESH_SECONDS,
             "options": {"queue": SWEEP_QUEUE, "expires": 5.0},
         },
         "retention": {

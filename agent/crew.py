@@ -10,6 +10,8 @@ from functools import cache
 from agent.checkpoints import PostgresCheckpoints
 from agent.desk import RecordDesk
 from agent.planner.rules import RulePlanner
+from agent.refresh import Refresher
+from agent.refresh_desk import RecordRefresh
 from agent.runner import Runner
 from agent.sources.transport import TransportSource
 from agent.sources.transport_profiles import PROFILES
@@ -30,6 +32,7 @@ class Crew:
     """The runner of this process and what it holds open."""
 
     runner: Runner
+    refresher: Refresher
     checkpoints: PostgresCheckpoints
     source: TransportSource
 
@@ -55,14 +58,20 @@ def assemble(environment: Mapping[str, str]) -> Crew:
     )
     checkpoints = PostgresCheckpoints(address=_required(environment, "DATABASE_URL"))
     checkpoints.open()
+    worker = f"{socket.gethostname()}:{os.getpid()}"
     runner = Runner(
         desk=RecordDesk(agent_name=AGENT_NAME, agent_version=AGENT_VERSION),
         source=source,
         planner=RulePlanner(),
         checkpoints=checkpoints,
-        worker=f"{socket.gethostname()}:{os.getpid()}",
+        worker=worker,
     )
-    return Crew(runner=runner, checkpoints=checkpoints, source=source)
+    refresher = Refresher(
+        desk=RecordRefresh(agent_name=AGENT_NAME, agent_version=AGENT_VERSION),
+        source=source.bulk,
+        worker=worker,
+    )
+    return Crew(runner=runner, refresher=refresher, checkpoints=checkpoints, source=source)
 
 
 def stand_down() -> None:

@@ -8,7 +8,17 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
-from cases.actions import deadlines, effects, events, evidence, planning, read_backs, repeats, runs
+from cases.actions import (
+    deadlines,
+    effects,
+    events,
+    evidence,
+    lapses,
+    planning,
+    read_backs,
+    repeats,
+    runs,
+)
 from cases.queries import flows, situation
 from cases.vocabulary.work import (
     AttemptOrder,
@@ -33,6 +43,12 @@ class Desk(Protocol):
 
     def escalate_overdue(self) -> int:
         """Put what nobody decided in time before the desk's lead, whatever is paused; how many."""
+
+    def keep_owned(self) -> int:
+        """Let no open case be without an available owner or a running escalation; how many moved.
+
+        The record itself does it, whatever is paused.
+        """
 
     def claim(self, *, case_id: int, worker: str, lease: timedelta) -> Grant | None:
         """Claim the case's run if it is due and free; None when someone else has it."""
@@ -129,6 +145,10 @@ class RecordDesk:
     def escalate_overdue(self) -> int:
         """See `Desk.escalate_overdue`."""
         return deadlines.escalate_overdue()
+
+    def keep_owned(self) -> int:
+        """See `Desk.keep_owned`."""
+        return lapses.keep_owned()
 
     def flows_in_use(self) -> Sequence[FlowInUse]:
         """Open cases per flow version, for the gate before a deploy."""

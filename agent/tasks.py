@@ -19,14 +19,21 @@ def advance(case_id: int) -> str:
 
 @app.task(name="agent.sweep")
 def sweep() -> int:
-    """Nudge workers for everything that is due, and escalate what is overdue for people.
+    """Nudge workers for what is due, escalate what is overdue, and let no case lose its owner.
 
     The answer says how many cases were nudged for.
     """
     desk = crew().runner.desk
     nudged = sweep_due(desk=desk, send=send_to_lane)
     desk.escalate_overdue()
+    desk.keep_owned()
     return nudged
+
+
+@app.task(name="agent.refresh")
+def refresh() -> int:
+    """Open the handovers that are due and refresh for them; says how many cases were."""
+    return crew().refresher.refresh()
 
 
 @app.task(name="agent.retention")

@@ -3,11 +3,19 @@
 A page asks the same rule through `reason_against`, so a disabled control says exactly why.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any
 
-from cases.models import AgentIdentity, Case, Decision, Person, Proposal, Role
+from cases.models import (
+    AgentIdentity,
+    Case,
+    Decision,
+    Person,
+    Proposal,
+    Role,
+    StandingCondition,
+)
 from cases.vocabulary.clocks import local_text
 from cases.vocabulary.errors import Conflict, DecisionRefused, Refused, WatchbillError
 from cases.vocabulary.stages import Stage
@@ -37,6 +45,12 @@ def check_may_decide(*, person: Person) -> None:
         raise Refused("Your account is not active, so this decision does not count.")
     if person.role not in DECIDERS:
         raise Refused(f"{person.get_role_display()}s cannot decide on proposals. Ask an operator.")
+
+
+def check_may_write(*, person: Person) -> None:
+    """Operators and leads keep goals and lines; admins and auditors only read them."""
+    if not person.is_active or person.role not in DECIDERS:
+        raise Refused(f"{person} only reads cases. Ask an operator to write it down.")
 
 
 def check_not_own_work(*, person: Person, proposal: Proposal) -> None:
@@ -101,6 +115,16 @@ def check_still_valid(*, proposal: Proposal, at: datetime) -> None:
         )
 
 
+def check_nothing_holds_releases(*, condition: StandingCondition | None) -> None:
+    """While a condition stands that stops releases, nothing new is released."""
+    if condition is not None:
+        raise DecisionRefused(
+            f"Nothing is released while this stands: {condition} (opened by "
+            f"{condition.opened_by}). You can reject or send back; release when it is closed.",
+            reason_code="held",
+        )
+
+
 def check_may_own(*, person: Person) -> None:
     """Owners are active operators or leads; an agent is never one."""
     if not person.is_active or person.role not in DECIDERS:
@@ -113,12 +137,42 @@ def check_may_set_roster(*, person: Person) -> None:
         raise Refused(f"{person} cannot change the roster. Ask a lead or an admin.")
 
 
+def check_may_set_people(*, person: Person) -> None:
+    """Admins say who works here and in which role."""
+    if not person.is_active or person.role != Role.ADMIN:
+        raise Refused(f"{person} cannot change people or roles. Ask an admin.")
+
+
+def check_may_hand_over(*, person: Person, outgoing: Collection[int]) -> None:
+    """The sheet is published by somebody of the outgoing shift, or a lead."""
+    check_may_write(person=person)
+    if outgoing and person.role != Role.LEAD and person.pk not in outgoing:
+        raise Refused("Somebody of the outgoing shift publishes the sheet. Ask them, or a lead.")
+
+
+def check_may_sign(*, person: Person, primary: int | None, published_by: str) -> None:
+    """The sheet is signed by a lead or the incoming primary, never by who handed it over."""
+    check_may_own(person=person)
+    if person.role != Role.LEAD and person.pk != primary:
+        raise Refused("A lead or the primary of the incoming shift signs. Ask one of them.")
+    if str(person) == published_by:
+        raise Refused("You handed this desk over, so somebody of the incoming shift signs.")
+
+
 def check_may_pause(*, person: Person | AgentIdentity) -> None:
     """Named leads and admins stop and start the agents; no agent ever can."""
     if isinstance(person, AgentIdentity):
         raise Refused(f"{person} is an agent: only named people pause or resume. Ask a lead.")
     if not person.is_active or person.role not in {Role.LEAD, Role.ADMIN}:
         raise Refused(f"{person} cannot pause or resume agents. Ask a lead or an admin.")
+
+
+def check_may_set_conditions(*, person: Person | AgentIdentity) -> None:
+    """Named leads and admins say what holds beyond a shift; no agent ever can."""
+    if isinstance(person, AgentIdentity):
+        raise Refused(f"{person} is an agent: only named people set conditions. Ask a lead.")
+    if not person.is_active or person.role not in {Role.LEAD, Role.ADMIN}:
+        raise Refused(f"{person} cannot open or close conditions. Ask a lead or an admin.")
 
 
 def check_may_trust(*, person: Person) -> None:

@@ -15,7 +15,7 @@ from tools.paths import ROOT
 
 AT_ONCE = 2
 LIMIT_SECONDS = 300
-TYPED = ("cases", "agent", "tools", "tests", "manage.py")
+TYPED = ("cases", "agent", "tools", "tests", "benchmarks", "manage.py")
 # Checks import the settings but reach nothing: these addresses lead nowhere.
 ENVIRONMENT = {
     "WATCHBILL_SECRET_KEY": "only-for-checks",

@@ -136,7 +136,12 @@ def _cover(shipment: Shipment, quote: Quote, booking: Booking, *, by: str, at: d
 def announce(booking: Booking, *, by: str, at: datetime) -> None:
     """Tell the change feed about the booking's version."""
     journal.record_change(
-        record_type="booking", record_id=booking.pk, version=booking.version, at=at, by=by
+        record_type="booking",
+        record_id=booking.pk,
+        shipment_id=booking.shipment_id,
+        version=booking.version,
+        at=at,
+        by=by,
     )
 
 

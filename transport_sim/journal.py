@@ -40,15 +40,17 @@ def record_change(
     *,
     record_type: Literal["shipment", "quote", "booking", "message"],
     record_id: str,
+    shipment_id: str,
     version: int,
     at: datetime,
     by: str,
 ) -> None:
-    """Tell the readers of the feed that a record has a new version."""
+    """Tell the readers of the feed that a record, which belongs to a shipment, has a new version."""
     Change.objects.create(
         sequence=next_number("changes"),
         record_type=record_type,
         record_id=record_id,
+        shipment_id=shipment_id,
         version=version,
         at=at,
         by=by,
@@ -81,6 +83,7 @@ def changes_after(*, sequence: int, limit: int) -> dict[str, object]:
                 "sequence": change.sequence,
                 "record_type": change.record_type,
                 "record_id": change.record_id,
+                "shipment_id": change.shipment_id,
                 "version": change.version,
                 "at": clock.as_text(change.at),
                 "by": change.by,

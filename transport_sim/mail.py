@@ -57,6 +57,7 @@ class MessageBounce:
         journal.record_change(
             record_type="message",
             record_id=message.pk,
+            shipment_id=message.shipment_id,
             version=message.version,
             at=scene.now,
             by=MAIL,

@@ -111,7 +111,12 @@ def _create(wanted: MessageRequest, *, by: str, at: datetime) -> OutgoingMessage
         deliver_due_at=at + timedelta(seconds=World.objects.get().message_deliver_seconds),
     )
     journal.record_change(
-        record_type="message", record_id=message.pk, version=message.version, at=at, by=by
+        record_type="message",
+        record_id=message.pk,
+        shipment_id=message.shipment_id,
+        version=message.version,
+        at=at,
+        by=by,
     )
     return message
 

@@ -94,7 +94,12 @@ def change_status(quote: Quote, status: str, *, by: str, at: datetime) -> None:
 def announce(quote: Quote, *, by: str, at: datetime) -> None:
     """Tell the change feed about the quote's version."""
     journal.record_change(
-        record_type="quote", record_id=quote.pk, version=quote.version, at=at, by=by
+        record_type="quote",
+        record_id=quote.pk,
+        shipment_id=quote.shipment_id,
+        version=quote.version,
+        at=at,
+        by=by,
     )
 
 

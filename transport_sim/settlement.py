@@ -35,6 +35,7 @@ def _confirm(booking: Booking) -> None:
     journal.record_change(
         record_type="booking",
         record_id=booking.pk,
+        shipment_id=booking.shipment_id,
         version=booking.version,
         at=booking.confirm_due_at,
         by=booking.scac,
@@ -50,6 +51,7 @@ def _deliver(message: OutgoingMessage) -> None:
     journal.record_change(
         record_type="message",
         record_id=message.pk,
+        shipment_id=message.shipment_id,
         version=message.version,
         at=message.deliver_due_at,
         by=MAIL,

@@ -43,6 +43,7 @@ def new_version(shipment: Shipment, *, by: str, at: datetime) -> None:
     journal.record_change(
         record_type="shipment",
         record_id=shipment.pk,
+        shipment_id=shipment.pk,
         version=shipment.version,
         at=at,
         by=by,

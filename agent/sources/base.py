@@ -9,6 +9,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
+from cases.vocabulary.refreshing import (
+    CaseToRead,
+    FeedPage,
+    FeedStartedOver,
+    NotRead,
+    ReadingsBySubject,
+)
 from cases.vocabulary.work import (
     AttemptOrder,
     CallResult,
@@ -85,3 +92,28 @@ class Source(Protocol):
         Not knowing is never 'not found': what cannot be asked is not readable, and where there is
         no way to ask it is not searchable.
         """
+
+
+class BulkSource(Protocol):
+    """The same system when many cases are read at once; it fails and asks like a `Source`."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this system can do."""
+
+    @property
+    def most_at_once(self) -> int:
+        """Of how many subjects one answer can tell."""
+
+    def changes_after(
+        self, *, position: int, last_entry: str, permit: Permit
+    ) -> FeedPage | FeedStartedOver | NotRead:
+        """The next page of the change feed; only asked of a system that has one.
+
+        `last_entry` is the digest of the entry at `position`, which must still be there.
+        """
+
+    def read_many(
+        self, *, cases: Sequence[CaseToRead], permit: Permit
+    ) -> ReadingsBySubject | NotRead:
+        """Fresh readings of each subject, as `Source.read` gives them; each fails on its own."""

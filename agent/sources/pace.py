@@ -15,11 +15,15 @@ LONGEST_HOLD = timedelta(hours=1)
 
 
 class HeldBack(Exception):  # noqa: N818 (said of a call)
-    """The call was not made, since it would have come too early; `wait` is how long it still is."""
+    """The call was not made, since it would have come too early; `wait` is how long it still is.
 
-    def __init__(self, wait: timedelta) -> None:
+    `was_asked` says that the system asked for peace; otherwise it is our own pace.
+    """
+
+    def __init__(self, wait: timedelta, *, was_asked: bool = True) -> None:
         super().__init__(f"no call for another {max(1, round(wait.total_seconds()))} s")
         self.wait = wait
+        self.was_asked = was_asked
 
 
 class Pace:
@@ -34,9 +38,11 @@ class Pace:
     def wait_for_turn(self) -> None:
         """Return when a call may be made, and count it. Raises `HeldBack` when that is not soon."""
         with self._lock:
-            wait = self._wait(time.monotonic())
+            now = time.monotonic()
+            wait = self._wait(now)
             if wait > LONGEST_WAIT.total_seconds():
-                raise HeldBack(timedelta(seconds=wait))
+                was_asked = self._not_before - now >= wait
+                raise HeldBack(timedelta(seconds=wait), was_asked=was_asked)
             if wait > 0:
                 time.sleep(wait)
             self._made.append(time.monotonic())

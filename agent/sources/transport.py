@@ -1,8 +1,7 @@
 """The transport system over HTTP: the only module that knows its addresses."""
 
-import reprlib
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from urllib.parse import quote
 
 import structlog
@@ -18,13 +17,8 @@ from agent.sources.transport_answers import (
     request_for,
     result_of,
 )
-from agent.sources.transport_facts import (
-    SYSTEM,
-    booking_look,
-    message_look,
-    quote_reading,
-    shipment_reading,
-)
+from agent.sources.transport_bulk import TransportBulk
+from agent.sources.transport_facts import booking_look, message_look
 from agent.sources.transport_gate import Malformed, items_of
 from agent.sources.transport_line import (
     BEFORE_SENDING,
@@ -35,13 +29,13 @@ from agent.sources.transport_line import (
     said_of,
 )
 from agent.sources.transport_profiles import MODERN
+from agent.sources.transport_readings import Told, readings_of, without_facts
 from cases.vocabulary.work import (
     AttemptOrder,
     CallOutcome,
     CallResult,
     Capabilities,
     EffectWork,
-    ReadOutcome,
     RecordKey,
     SourceReading,
     TargetLook,
@@ -86,19 +80,21 @@ class TransportSource:
         """Let go of sockets."""
         self._line.close()
 
+    @property
+    def bulk(self) -> TransportBulk:
+        """The same system, over the same line and at the same pace, read for many cases at once."""
+        return TransportBulk(line=self._line, capabilities=self._can)
+
     def read(
         self, *, subject: str, records: Sequence[RecordKey], permit: Permit
     ) -> list[SourceReading]:
         """See `Source.read`: the shipment, its quotes, and what its customer was told."""
-        known = {(record.record_type, record.record_id) for record in records}
-        known.add(("shipment", subject))
         try:
             return self._read_all(subject, records, permit)
         except Missing:
-            outcome, failure = ReadOutcome.MISSING, ""
+            return without_facts(subject=subject, records=records, failure="")
         except (Unreadable, Malformed) as error:
-            outcome, failure = ReadOutcome.FAILED, str(error)
-        return [_without_facts(*record, outcome, failure) for record in sorted(known)]
+            return without_facts(subject=subject, records=records, failure=str(error))
 
     def _read_all(
         self, subject: str, records: Sequence[RecordKey], permit: Permit
@@ -108,33 +104,18 @@ class TransportSource:
         of_subject = {"shipment_ids": subject}
         quotes, quotes_time = self._line.get("/v1/quotes", query=of_subject, permit=permit)
         messages, _ = self._line.get("/v1/messages", query=of_subject, permit=permit)
-        reading = shipment_reading(
-            body=shipment,
-            messages=items_of(messages),
-            source_time=source_time,
+        return readings_of(
+            subject=subject,
+            records=records,
+            told=Told(
+                shipment=shipment,
+                quotes=items_of(quotes),
+                messages=items_of(messages),
+                source_time=source_time,
+                quotes_time=quotes_time,
+            ),
             versions=self._can.versions,
         )
-        if reading.record_id != subject:
-            raise Malformed(f"it is about shipment {reading.record_id}, which was not asked for")
-        usable = [self._quote(item, quotes_time) for item in items_of(quotes)]
-        readings = [reading, *(item for item in usable if item is not None)]
-        seen = {item.record_id for item in readings}
-        gone = sorted(
-            record.record_id
-            for record in records
-            if record.record_type == "quote" and record.record_id not in seen
-        )
-        return readings + [
-            _without_facts("quote", record_id, ReadOutcome.MISSING, "") for record_id in gone
-        ]
-
-    def _quote(self, body: object, source_time: datetime) -> SourceReading | None:
-        """A quote; an unusable one is left out and hides no other. If known, it is missing."""
-        try:
-            return quote_reading(body=body, source_time=source_time, versions=self._can.versions)
-        except Malformed as error:
-            log.warning("quote_left_out", reason=str(error), quote=reprlib.repr(body))
-            return None
 
     def take_lease(
         self, *, subject: str, holder: str, ttl: timedelta, permit: Permit
@@ -205,15 +186,3 @@ class TransportSource:
             return TargetLook(
                 effect_id=effect.effect_id, found=False, readable=False, detail=str(error)
             )
-
-
-def _without_facts(
-    record_type: str, record_id: str, outcome: ReadOutcome, failure: str
-) -> SourceReading:
-    return SourceReading(
-        system=SYSTEM,
-        record_type=record_type,
-        record_id=record_id,
-        outcome=outcome,
-        failure=failure,
-    )

@@ -52,6 +52,17 @@ class Record:
             raise Malformed(f"{name} is no list")
         return value
 
+    def keys(self, name: str) -> Sequence[str]:
+        """The list of keys there."""
+        return [Record({name: item}, name=self._name).key(name) for item in self.entries(name)]
+
+    def flag(self, name: str) -> bool:
+        """Yes or no, and nothing that merely looks like it."""
+        value = self._body.get(name)
+        if not isinstance(value, bool):
+            raise Malformed(f"{name} is {reprlib.repr(value)}, neither true nor false")
+        return value
+
     def text(self, name: str) -> str:
         """Text for people; a character that cannot be stored becomes a visible mark."""
         return UNSTORABLE.sub("\ufffd", self._string(name, longest=LONGEST_TEXT))

@@ -20,7 +20,14 @@ NO_ANSWER = (HeldBack, httpx.RequestError)
 
 
 class Unreadable(Exception):  # noqa: N818 (said of the system, as on screen)
-    """The system gave no usable answer; the message says so in plain words, without a full stop."""
+    """The system gave no usable answer; the message says so in plain words, without a full stop.
+
+    `retry_after` is how long it asked to be left alone, None when it did not.
+    """
+
+    def __init__(self, said: str, *, retry_after: timedelta | None = None) -> None:
+        super().__init__(said)
+        self.retry_after = retry_after
 
 
 class Missing(Exception):  # noqa: N818 (a plain answer, not a failure)
@@ -96,7 +103,7 @@ class TransportLine:
         if code_of(answer.body) == "lookup_not_supported":
             raise Unreadable("transport system cannot be searched, though its profile says so")
         if answer.status != HTTPStatus.OK:
-            raise Unreadable(answered(answer.status))
+            raise Unreadable(answered(answer.status), retry_after=answer.retry_after)
         if answer.flaw:
             raise Malformed(answer.flaw)
         return answer.body, _date_of(answer)

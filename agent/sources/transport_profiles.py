@@ -17,6 +17,7 @@ MODERN = Capabilities(
     key_lifetime=timedelta(hours=24),
     consistency_window=timedelta(seconds=5),
     calls_per_minute=3_000,
+    change_feed=True,
 )
 
 PROFILES: Mapping[str, Capabilities] = {

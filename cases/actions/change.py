@@ -4,13 +4,14 @@
 without an audit event, unless the action said that nothing was to be done.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import OperationalError, transaction
+from django.db.models import Model
 from psycopg.errors import LockNotAvailable
 
 from cases import audit
@@ -40,13 +41,18 @@ def actor_for(who: Person | AgentIdentity) -> Actor:
 
 @dataclass(kw_only=True)
 class Change:
-    """A change of one locked case in the making."""
+    """A change of one locked case in the making.
+
+    `rest_until` is when a case that rests is read again, where that is not its desk's next shift
+    boundary.
+    """
 
     case: Case
     run: Run
     by: Actor
     at: datetime
     request_id: str = ""
+    rest_until: datetime | None = None
     is_audited: bool = False
     is_empty: bool = False
 
@@ -61,6 +67,15 @@ class Change:
             request_id=self.request_id,
         )
         self.is_audited = True
+
+    def save(self, row: Model, *fields: str) -> None:
+        """Save these fields of a row that belongs to the case."""
+        row.save(update_fields=fields)
+
+    def add_missing(self, rows: Sequence[Model]) -> None:
+        """Add rows of one table that belong to the case; those that are there already stay."""
+        if rows:
+            type(rows[0])._default_manager.bulk_create(rows, ignore_conflicts=True)
 
     def nothing_to_do(self) -> None:
         """The case already stands as wanted; leave it as it is."""
@@ -79,18 +94,20 @@ class Change:
         case.blocked_reason, case.blocked_from = "", ""
         case.blocked_since, case.next_try_at = None, None
         self.record("stage_entered", stage=stage.value, before=before, reason=reason)
-        if leaves_review and stage is not Stage.WAITING_FOR_REVIEW:
-            self._end_escalation(reason)
+        if stage is Stage.CLOSED:
+            self._end_escalations(reason, list(Escalation.Cause))
+        elif leaves_review and stage is not Stage.WAITING_FOR_REVIEW:
+            self._end_escalations(reason, [Escalation.Cause.NOT_DECIDED])
 
-    def _end_escalation(self, reason: str) -> None:
-        """Whatever was not decided in time needs no decision any more."""
+    def _end_escalations(self, reason: str, causes: Sequence[Escalation.Cause]) -> None:
+        """Nobody needs to be called any more: it was decided, or the case is closed."""
         said = (reason or STAGES[self.case.current_stage].label)[:LONGEST_ENDED_REASON]
-        running = self.case.escalations.filter(cause=Escalation.Cause.NOT_DECIDED, ended_at=None)
+        running = self.case.escalations.filter(cause__in=causes, ended_at=None)
         if running.update(ended_at=self.at, ended_reason=said):
             self.record("escalation_ended", reason=said)
 
-    def block(self, *, reason: str) -> None:
-        """Block with a reason; tries are spaced out from 30 s to 10 min.
+    def block(self, *, reason: str, at_least: timedelta = timedelta(0)) -> None:
+        """Block with a reason; tries are spaced out from 30 s to 10 min, and by `at_least`.
 
         A case without an owner goes to the desk's lead. One that is out of budget stays as it is:
         there is no further try that could fail.
@@ -101,6 +118,7 @@ class Change:
             return
         self._stand_blocked(reason)
         delay = min(FIRST_RETRY * (1 << min(case.blocked_tries, 8)), LONGEST_RETRY)
+        delay = max(delay, at_least)
         case.blocked_tries += 1
         self._try_again_at(self.at + delay, reason)
 

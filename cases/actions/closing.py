@@ -1,47 +1,56 @@
 """How a case ends or goes on when a person says so."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from cases import policies
 from cases.actions.attempts import check_nothing_unknown
 from cases.actions.change import Change, by_person
-from cases.actions.evidence import open_goals
+from cases.actions.goals import check_goals_settled, drop_goals
 from cases.actions.releases import release_in_force, withdraw
-from cases.models import Case, Effect, Person, Proposal, ProposedAction
-from cases.queries.sheets import sheet_of
+from cases.models import Person, Proposal
 from cases.vocabulary.errors import Conflict
-from cases.vocabulary.playbooks import playbook_of
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.texts import plain_text, reason_given
 
+NO_DROPS: Mapping[str, str] = {}
 
-def accept_outcome(*, case_id: int, by: Person, at: datetime, note: str = "") -> None:
-    """The owner, or a lead, says that the job is done; the case closes."""
+
+def accept_outcome(
+    *,
+    case_id: int,
+    by: Person,
+    at: datetime,
+    note: str = "",
+    drops: Mapping[str, str] = NO_DROPS,
+) -> None:
+    """The owner, or a lead, says that the job is done; the case closes.
+
+    `drops` are goals dropped by the same act: reference to reason. Raises `Conflict` while a goal
+    is neither achieved nor dropped by a person.
+    """
     said = plain_text(note)
     with by_person(case_id=case_id, by=by, at=at, act="accept the outcome") as change:
         policies.check_may_accept(person=by, case=change.case)
-        if undone := _goals_not_reached(change.case):
-            raise Conflict(
-                f"Still open: {', '.join(undone)}. Read the sources again, or close with a reason."
-            )
+        drop_goals(change, drops=drops, by=by)
+        check_goals_settled(change.case)
         change.record("outcome_accepted", reason=said)
         _close(change, by, "The outcome was accepted.")
 
 
-def _goals_not_reached(case: Case) -> list[str]:
-    """Goals that neither the facts show nor an adopted effect of ours carried."""
-    playbook = playbook_of(case.kind)
-    adopted = ProposedAction.objects.filter(
-        planned_effect__decision__case=case, planned_effect__state=Effect.State.ADOPTED
-    )
-    carried = {playbook.goals[playbook.action(row.action).goal].label for row in adopted}
-    return [label for label in open_goals(case, sheet_of(case)) if label not in carried]
-
-
-def close_without_action(*, case_id: int, by: Person, at: datetime, reason: str) -> None:
+def close_without_action(
+    *,
+    case_id: int,
+    by: Person,
+    at: datetime,
+    reason: str,
+    drops: Mapping[str, str] = NO_DROPS,
+) -> None:
     """Close a case although nothing was released; the reason is required.
 
-    Raises `Conflict` while a release is in force: its effects must be settled first.
+    `drops` are goals dropped by the same act: reference to reason. Raises `Conflict` while a
+    release is in force, since its effects must be settled first, and while a goal is neither
+    achieved nor dropped by a person.
     """
     said = reason_given(reason, missing="Say why nothing has to be done; the next shift reads it.")
     with by_person(case_id=case_id, by=by, at=at, act="close the case") as change:
@@ -49,6 +58,8 @@ def close_without_action(*, case_id: int, by: Person, at: datetime, reason: str)
         if release_in_force(change.case) is not None:
             raise Conflict("A release is in force. Wait until it is settled, then close.")
         check_nothing_unknown(change.case)
+        drop_goals(change, drops=drops, by=by)
+        check_goals_settled(change.case)
         for ready in change.case.proposals.filter(state=Proposal.State.READY):
             withdraw(change, proposal=ready, reason=f"{by} closed the case: {said}")
         _close(change, by, said)

@@ -12,6 +12,7 @@ from django.db import IntegrityError
 
 from cases import policies
 from cases.actions.change import Change, actor_for, changing, keep_refusal
+from cases.actions.conditions import what_holds
 from cases.actions.evidence import material_changes, set_next_refresh
 from cases.models import Decision, Effect, Person, Proposal
 from cases.queries.sheets import sheet_of
@@ -143,6 +144,7 @@ def _check(
         if kind is Decision.Kind.RELEASE:
             policies.check_not_own_work(person=by, proposal=proposal)
             policies.check_still_valid(proposal=proposal, at=change.at)
+            policies.check_nothing_holds_releases(condition=what_holds(change.case))
         if not hmac.compare_digest(answer.digest.encode(), proposal.digest.encode()):
             raise DecisionRefused(
                 "The page you answered from does not show what is stored. Reload the case.",

@@ -10,6 +10,7 @@ from cases.actions.attempts import (
     set_effect,
 )
 from cases.actions.change import Change, working
+from cases.actions.conditions import what_holds
 from cases.actions.evidence import outran, set_next_refresh, untrusted
 from cases.actions.pauses import standing_pause
 from cases.actions.releases import (
@@ -82,7 +83,7 @@ def _still_holds(change: Change, decision: Decision) -> bool:
         case=change.case, decision=decision, sheet=sheet_of(change.case)
     )
     expired = decision.valid_until is None or decision.valid_until <= change.at
-    outrun = outran(change.case, decision.proposal)
+    outrun = outran(decision.proposal)
     if changes or expired or outrun:
         plan_anew(change, proposal=decision.proposal, changes=changes, expired=expired, said=outrun)
         return False
@@ -117,8 +118,8 @@ def changes_for_open_actions(
 def begin_attempt(*, grant: Grant, by: Actor, effect_id: int) -> AttemptOrder | None:
     """Commit an attempt row and give permission for exactly one call.
 
-    None when nothing may start: a pause stands, the release does not, its facts are not fresh, an
-    earlier attempt is unsettled, or what it depends on is not adopted yet.
+    None when nothing may start: a pause or a condition stands, the release does not, its facts are
+    not fresh, an earlier attempt is unsettled, or what it depends on is not adopted yet.
     """
     with working(grant=grant, by=by) as change:
         decision = release_in_force(change.case)
@@ -127,6 +128,8 @@ def begin_attempt(*, grant: Grant, by: Actor, effect_id: int) -> AttemptOrder | 
         if change.case.current_stage is not Stage.EXECUTING or decision is None or effect is None:
             return None
         if standing_pause(lane=Lane.EXECUTION, kind=change.case.kind, agent=by) is not None:
+            return None
+        if what_holds(change.case) is not None:
             return None
         if doubt_open_attempts(change) or not _dependencies_hold(decision, effect):
             return None

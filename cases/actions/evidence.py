@@ -1,6 +1,6 @@
 """What was read of the outside, and what that means for the proposal that stands."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from django.db.models import F
@@ -16,6 +16,7 @@ from cases.actions.releases import (
     withdraw,
 )
 from cases.models import Case, CaseSource, Effect, Evidence, Observation, Proposal, SourceRecord
+from cases.queries.goals import goal_credit, open_goals
 from cases.queries.sheets import sheet_of
 from cases.vocabulary.actors import Actor
 from cases.vocabulary.digest import digest_of
@@ -23,11 +24,11 @@ from cases.vocabulary.facts import (
     FactChange,
     FactSheet,
     compare,
+    first_expiry,
     material_fact_from,
     went_back,
 )
-from cases.vocabulary.playbook import Playbook
-from cases.vocabulary.playbooks import playbook_of, type_of
+from cases.vocabulary.playbooks import playbook_of
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import Comparison, Grant, ReadOutcome, SourceReading
 
@@ -50,34 +51,52 @@ def record_readings(*, grant: Grant, by: Actor, readings: Sequence[SourceReading
 
 
 def _observe(change: Change, record: SourceRecord, reading: SourceReading) -> None:
-    observation = Observation.objects.create(
+    observation = observation_of(record=record, reading=reading, at=change.at)
+    observation.save(force_insert=True)
+    before = record.latest
+    stand_at(record, observation)
+    record.save(update_fields=("latest", "last_attempt", "highest_version"))
+    tell_reading(change, observation, before=before)
+
+
+def observation_of(*, record: SourceRecord, reading: SourceReading, at: datetime) -> Observation:
+    """The row, not saved yet, of a reading that was written down at `at`."""
+    fields = dict(reading.fields)
+    return Observation(
         record=record,
         outcome=reading.outcome.value,
-        observed_at=change.at,
+        observed_at=at,
         source_time=reading.source_time,
         version=reading.version,
         etag=reading.etag,
-        fingerprint=(
-            digest_of(dict(reading.fields)) if reading.outcome is ReadOutcome.READ else ""
-        ),
-        fields=dict(reading.fields),
+        fingerprint=digest_of(fields) if reading.outcome is ReadOutcome.READ else "",
+        fields=fields,
         failure=reading.failure,
+        holds_until=first_expiry(fields.values()),
     )
+
+
+def stand_at(record: SourceRecord, observation: Observation) -> None:
+    """The record stands where it was seen last; where it could not be read, only that is noted."""
     record.last_attempt = observation
-    if reading.outcome is ReadOutcome.FAILED:
-        record.save(update_fields=("last_attempt",))
-        change.record("source_failed", record=str(record), reason=reading.failure)
+    if observation.outcome == Observation.Outcome.FAILED:
         return
-    before = record.latest
     record.latest = observation
-    if reading.version is not None:
-        record.highest_version = max(reading.version, record.highest_version or 0)
-    record.save(update_fields=("latest", "last_attempt", "highest_version"))
+    if observation.version is not None:
+        record.highest_version = max(observation.version, record.highest_version or 0)
+
+
+def tell_reading(change: Change, observation: Observation, *, before: Observation | None) -> None:
+    """Put a reading on the case's audit, and whether it differs from the one before."""
+    record = str(observation.record)
+    if observation.outcome == Observation.Outcome.FAILED:
+        change.record("source_failed", record=record, reason=observation.failure)
+        return
     change.record(
         "source_read",
-        record=str(record),
-        outcome=reading.outcome.value,
-        version=reading.version,
+        record=record,
+        outcome=observation.outcome,
+        version=observation.version,
         version_before=None if before is None else before.version,
         changed=before is None or before.fingerprint != observation.fingerprint,
     )
@@ -94,14 +113,14 @@ def compare_with_now(*, grant: Grant, by: Actor) -> Comparison:
             if not give_up_if_overdue(change, reason):
                 change.block(reason=reason)
             return Comparison.BLOCKED
-        playbook = playbook_of(case.kind)
+        playbook_of(case.kind)  # raises for a kind that is no longer run
         sheet = sheet_of(case)
         if release_in_force(case) is not None:
             return _go_on_with_release(change)
         ready = case.proposals.filter(state=Proposal.State.READY).first()
         if ready is None:
-            return _without_proposal(change)
-        return _weigh(change, playbook, sheet, ready)
+            return without_proposal(change, sheet=sheet)
+        return weigh(change, sheet=sheet, ready=ready, outrun=outran(ready))
 
 
 def _go_on_with_release(change: Change) -> Comparison:
@@ -123,7 +142,7 @@ def _go_on_with_release(change: Change) -> Comparison:
 PEOPLE_DECIDE = frozenset({Stage.ESCALATED, Stage.WAITING_FOR_ACCEPTANCE})
 
 
-def _without_proposal(change: Change) -> Comparison:
+def without_proposal(change: Change, *, sheet: FactSheet) -> Comparison:
     """Nothing is proposed: plan, unless a person has the case and the facts leave it so."""
     case = change.case
     stage = Stage(case.blocked_from or case.stage)
@@ -132,7 +151,7 @@ def _without_proposal(change: Change) -> Comparison:
         change.enter(stage, reason="The target is looked at after a late report.")
         change.due(change.at, reason="The target is read back.")
         return Comparison.RETAIN
-    undone = open_goals(case, sheet_of(case))
+    undone = open_goals(case, sheet)
     if stage is Stage.ESCALATED or (stage in PEOPLE_DECIDE and not undone):
         change.record("source_compared", reason="Read again; a person decides what happens next.")
         change.enter(stage, reason=case.stage_reason)
@@ -143,21 +162,8 @@ def _without_proposal(change: Change) -> Comparison:
     return Comparison.PLAN
 
 
-def open_goals(case: Case, sheet: FactSheet) -> list[str]:
-    """Labels of the case's goals that the facts do not show as achieved."""
-    playbook = playbook_of(case.kind)
-    goals = [playbook.goals[key] for key in type_of(kind=case.kind, code=case.case_type).goals]
-    return [goal.label for goal in goals if not goal.achieved(sheet)]
-
-
-def goal_credit(case: Case, sheet: FactSheet) -> str:
-    """Who achieved the goals, as the facts tell it."""
-    playbook = playbook_of(case.kind)
-    goals = [playbook.goals[key] for key in type_of(kind=case.kind, code=case.case_type).goals]
-    return "; ".join(goal.credit(sheet) for goal in goals)
-
-
-def _weigh(change: Change, playbook: Playbook, sheet: FactSheet, ready: Proposal) -> Comparison:
+def weigh(change: Change, *, sheet: FactSheet, ready: Proposal, outrun: str) -> Comparison:
+    """Weigh the proposal that is ready: retain, replace or clear. `outrun` as `outran` tells it."""
     if not open_goals(change.case, sheet):
         reason = f"Nothing is left to do: {goal_credit(change.case, sheet)}."
         withdraw(change, proposal=ready, reason=reason)
@@ -166,7 +172,6 @@ def _weigh(change: Change, playbook: Playbook, sheet: FactSheet, ready: Proposal
         return Comparison.CLEAR
     changes = material_changes(case=change.case, proposal=ready, sheet=sheet)
     expired = ready.valid_until is not None and ready.valid_until <= change.at
-    outrun = outran(change.case, ready)
     if changes or expired or outrun:
         plan_anew(change, proposal=ready, changes=changes, expired=expired, said=outrun)
         return Comparison.REPLACE
@@ -175,12 +180,12 @@ def _weigh(change: Change, playbook: Playbook, sheet: FactSheet, ready: Proposal
 
 
 def _retain(change: Change, ready: Proposal, sheet: FactSheet) -> None:
-    for reading in sheet.readings:
-        Evidence.objects.get_or_create(
-            proposal=ready,
-            observation_id=reading.observation_id,
-            defaults={"bound_at": change.at},
-        )
+    change.add_missing(
+        [
+            Evidence(proposal=ready, observation_id=reading.observation_id, bound_at=change.at)
+            for reading in sheet.readings
+        ]
+    )
     subject = sheet.reading(sheet.subject_type, sheet.subject_id)
     change.record(
         "proposal_retained",
@@ -201,23 +206,29 @@ def material_changes(*, case: Case, proposal: Proposal, sheet: FactSheet) -> tup
     return compare(specs=playbook.facts, material=material, sheet=sheet)
 
 
-def outran(case: Case, proposal: Proposal) -> str:
+def outran(proposal: Proposal) -> str:
     """Why a proposal stands on more than its sources still tell, or an empty string.
 
     A source that went back and was then trusted again has forgotten what the proposal was made on,
     so whatever its facts say now, the proposal does not come back with them (P13).
     """
+    return outran_among([proposal.pk]).get(proposal.pk, "")
+
+
+def outran_among(proposals: Collection[int]) -> dict[int, str]:
+    """The same for many proposals by id, where there is something to say; one query."""
     forgotten = Evidence.objects.filter(
-        proposal=proposal,
-        observation__record__in=case.sources.all(),
+        proposal__in=proposals,
+        observation__record__cases=F("proposal__case"),
         observation__version__gt=F("observation__record__latest__version"),
     ).select_related("observation__record__latest")
-    gone = forgotten.first()
-    if gone is None:
-        return ""
-    record = gone.observation.record
-    now = "?" if record.latest is None else record.latest.version
-    return f"Made on {record} version {gone.observation.version}, which went back to {now}."
+    found: dict[int, str] = {}
+    for gone in forgotten.order_by("-id"):
+        record = gone.observation.record
+        now = "?" if record.latest is None else record.latest.version
+        version = gone.observation.version
+        found[gone.proposal_id] = f"Made on {record} version {version}, which went back to {now}."
+    return found
 
 
 def untrusted(case: Case) -> str:
@@ -226,7 +237,11 @@ def untrusted(case: Case) -> str:
     A record that could not be read, or whose source went back to an older version than one already
     seen (a restore, a stale replica): then nothing about it is certain.
     """
-    records = case.sources.select_related("last_attempt", "latest").order_by("id")
+    return untrusted_among(case.sources.select_related("last_attempt", "latest").order_by("id"))
+
+
+def untrusted_among(records: Iterable[SourceRecord]) -> str:
+    """The same of records with `latest` and `last_attempt` loaded."""
     for record in records:
         name = f"{record.record_type.capitalize()} {record.record_id}"
         attempt, latest = record.last_attempt, record.latest
@@ -250,7 +265,7 @@ def set_next_refresh(change: Change) -> None:
     read_at = case.refreshed_at or change.at
     missed = case.refresh_due_at is not None and read_at < case.refresh_due_at <= change.at
     if not missed:
-        case.refresh_due_at = boundary_after(case, read_at)
+        case.refresh_due_at = change.rest_until or boundary_after(case, read_at)
     change.due(case.refresh_due_at, reason=HANDOVER)
 
 

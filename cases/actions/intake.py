@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from cases import audit
+from cases.actions.goals import write_down_goals
 from cases.models import Case, CaseSource, Desk, Person, Run, SourceRecord
 from cases.vocabulary.actors import Actor
 from cases.vocabulary.errors import Conflict, InvalidInput
@@ -76,6 +77,7 @@ def _create(wanted: NewCase, *, by: Actor, at: datetime) -> Case:
         record_id=wanted.subject,
     )
     CaseSource.objects.create(case=case, record=record)
+    write_down_goals(case, at=at)
     Run.objects.create(
         case=case, flow_version=PRESENT_FLOW, due_at=at, due_reason="A case was opened."
     )

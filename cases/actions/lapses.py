@@ -7,20 +7,21 @@ before the next person by name and with the time.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from cases import audit
-from cases.actions.ownership import ABOUT_THE_OWNER, LEAD_CALLED_AFTER
+from cases.actions.ownership import LEAD_CALLED_AFTER
 from cases.clock import business_now
 from cases.models import Case, Desk, Escalation, Person
 from cases.models.case import CaseQuerySet, open_cases
+from cases.models.escalation import ABOUT_THE_OWNER
 from cases.queries.duty import OFF_SHIFT, Duty, duty_at
 from cases.vocabulary.actors import SYSTEM
 from cases.vocabulary.clocks import iso
+from cases.vocabulary.errors import WatchbillError
 from cases.vocabulary.rosters import first_available
-from cases.vocabulary.stages import Stage
 
 MOST_AT_ONCE = 1000
 
@@ -30,6 +31,7 @@ class Lapse:
     """A case whose owner is not available, why, and who is next; None where nobody is."""
 
     case: Case
+    owner: Person | None
     absence: str
     following: Person | None
     following_why: str
@@ -39,21 +41,29 @@ class Lapse:
         """Whether the case changes hands; at the end of a shift it waits to be accepted instead."""
         return self.absence != OFF_SHIFT and self.following is not None
 
+    @property
+    def why(self) -> str:
+        """Why its owner cannot answer for it, as half a sentence."""
+        return "It has no owner" if self.owner is None else f"{self.owner} is {self.absence}"
+
 
 def lapses(*, duty: Duty, cases: Iterable[Case]) -> list[Lapse]:
     """Those of the cases whose owner is not available on this duty."""
-    found = []
+    found, following = [], {}
     for case in cases:
-        absence = "no owner" if case.owner_id is None else duty.absence_of(case.owner_id)
-        if not absence:
+        absence = "" if case.owner_id is None else duty.absence_of(case.owner_id)
+        if case.owner_id is not None and not absence:
             continue
-        link = first_available(duty.chain(kind=case.kind, case_type=case.case_type))
-        person = None if link is None or link.person is None else duty.people[link.person]
+        scope = case.kind, case.case_type
+        if scope not in following:
+            following[scope] = first_available(duty.chain(kind=scope[0], case_type=scope[1]))
+        link = following[scope]
         found.append(
             Lapse(
                 case=case,
+                owner=None if case.owner_id is None else duty.people[case.owner_id],
                 absence=absence,
-                following=person,
+                following=None if link is None or link.person is None else duty.people[link.person],
                 following_why="" if link is None else link.why,
             )
         )
@@ -65,63 +75,93 @@ def open_cases_of(desk: Desk) -> CaseQuerySet:
     return open_cases(Case.objects.filter(desk=desk)).order_by("id")
 
 
+def about_the_owner() -> QuerySet[Escalation]:
+    """What runs because an owner is not there."""
+    return Escalation.objects.filter(cause__in=ABOUT_THE_OWNER, ended_at=None)
+
+
 def keep_owned() -> int:
     """Let no open case be without an available owner or a running escalation; says how many moved.
 
-    For every desk. Any number of processes may do this at once; a case that somebody has locked is
-    left for the next time.
+    For every desk; one that cannot be told who is on duty holds up no other, and is raised after
+    them. Any number of processes may do this at once; a case that somebody has locked is left for
+    the next time.
     """
-    return sum(_keep_owned_at(desk) for desk in Desk.objects.select_related("lead", "manager"))
+    moved, failed = 0, []
+    for desk in Desk.objects.select_related("lead", "manager").order_by("id"):
+        try:
+            moved += keep_owned_at(desk)
+        except WatchbillError as error:
+            failed.append(error)
+    if failed:
+        raise failed[0]
+    return moved
 
 
-def _keep_owned_at(desk: Desk) -> int:
+def keep_owned_at(desk: Desk) -> int:
+    """The same for one desk."""
     with transaction.atomic():
         at = business_now()
         duty = duty_at(desk=desk, at=at)
-        present = [person for person in duty.people if not duty.absence_of(person)]
-        lapsed = open_cases_of(desk).exclude(owner__in=present)
-        locked = lapsed.select_for_update(skip_locked=True, of=("self",))[:MOST_AT_ONCE]
-        found = lapses(duty=duty, cases=locked)
-        events = [*_move(found, at), *_escalate(duty, found, at), *_call_next(desk, at)]
+        found = lapses(duty=duty, cases=_lock_lapsed(duty))
+        events = [
+            *_move(found),
+            *_escalate(duty, found),
+            *_end_settled(duty),
+            *_call_next(duty),
+        ]
+        told = {event.case_id for event in events}
+        Case.objects.filter(pk__in=told).update(version=F("version") + 1, changed_at=at)
         audit.append_many(events=events, by=SYSTEM, at=at)
-        _end_settled(desk, present, at)
     return sum(lapse.moves for lapse in found)
 
 
-def _move(found: Sequence[Lapse], at: datetime) -> list[audit.CaseEvent]:
+def _lock_lapsed(duty: Duty) -> CaseQuerySet:
+    """Cases without an available owner, locked; first those for whom nobody was called yet.
+
+    A case that waits to be accepted after a shift, and for which somebody was called, stays.
+    """
+    off_shift = [person for person, absence in duty.absences.items() if absence == OFF_SHIFT]
+    called = about_the_owner().filter(case=OuterRef("pk"))
+    return (
+        open_cases_of(duty.desk)
+        .exclude(owner__in=duty.present)
+        .annotate(is_called=Exists(called))
+        .exclude(is_called=True, owner__in=off_shift)
+        .order_by("is_called", "id")
+        .select_for_update(skip_locked=True, of=("self",))[:MOST_AT_ONCE]
+    )
+
+
+def _move(found: Sequence[Lapse]) -> list[audit.CaseEvent]:
+    """Cases whose owner is away get the next person."""
     events = []
+    gets: dict[Person, list[int]] = {}
     for lapse in found:
         if not lapse.moves or lapse.following is None:
             continue
-        case, before = lapse.case, lapse.case.owner
-        case.owner, case.changed_at = lapse.following, at
-        case.version += 1
-        who = "It had no owner" if before is None else f"{before} is {lapse.absence}"
+        gets.setdefault(lapse.following, []).append(lapse.case.pk)
         events.append(
             _event(
-                case,
+                lapse.case,
                 "owner_changed",
                 to=str(lapse.following),
-                before="" if before is None else str(before),
-                reason=f"{who}; {lapse.following} is {lapse.following_why}.",
+                before="" if lapse.owner is None else str(lapse.owner),
+                reason=f"{lapse.why}; {lapse.following} is {lapse.following_why}.",
             )
         )
-    moved = [lapse.case for lapse in found if lapse.moves]
-    Case.objects.bulk_update(moved, ("owner", "changed_at", "version"), batch_size=MOST_AT_ONCE)
+    for person, cases in gets.items():
+        Case.objects.filter(pk__in=cases).update(owner=person)
     return events
 
 
-def _escalate(duty: Duty, found: Sequence[Lapse], at: datetime) -> list[audit.CaseEvent]:
+def _escalate(duty: Duty, found: Sequence[Lapse]) -> list[audit.CaseEvent]:
     """Start what is not running yet for cases that stay where they are."""
     staying = [lapse for lapse in found if not lapse.moves]
-    running = set(
-        Escalation.objects.filter(
-            case__in=[lapse.case for lapse in staying],
-            cause__in=ABOUT_THE_OWNER,
-            ended_at=None,
-        ).values_list("case_id", flat=True)
-    )
-    started = [_escalation(duty, lapse, at) for lapse in staying if lapse.case.pk not in running]
+    # Asked again now that they are locked: the first look may be older than the lock.
+    called = about_the_owner().filter(case__in=[lapse.case for lapse in staying])
+    running = set(called.values_list("case_id", flat=True))
+    started = [_escalation(duty, lapse) for lapse in staying if lapse.case.pk not in running]
     Escalation.objects.bulk_create(started)
     return [
         _event(
@@ -136,65 +176,81 @@ def _escalate(duty: Duty, found: Sequence[Lapse], at: datetime) -> list[audit.Ca
     ]
 
 
-def _escalation(duty: Duty, lapse: Lapse, at: datetime) -> Escalation:
-    lead, manager = duty.desk.lead, duty.desk.manager or duty.desk.lead
-    owner = lapse.case.owner
+def _escalation(duty: Duty, lapse: Lapse) -> Escalation:
+    at = duty.at
     if lapse.absence == OFF_SHIFT and lapse.following is not None:
-        since = max(duty.shift.starts_at, duty.shift.overlap_until)
-        return Escalation(
-            case=lapse.case,
-            cause=Escalation.Cause.OFF_SHIFT,
-            reason=f"{owner} is off shift; {lapse.following} is {lapse.following_why}.",
-            to=lapse.following,
-            started_at=at,
-            next_at=max(at, since) + LEAD_CALLED_AFTER,
-            next_to=lead,
-        )
-    who = "It has no owner" if owner is None else f"{owner} is {lapse.absence}"
+        cause, to = Escalation.Cause.OFF_SHIFT, lapse.following
+        reason = f"{lapse.why}; {to} is {lapse.following_why}."
+        at = max(at, duty.shift.starts_at, duty.shift.overlap_until)
+    else:
+        cause, to = Escalation.Cause.NO_OWNER, duty.desk.lead
+        reason = f"{lapse.why}, and nobody of the chain is available."
+    following = called_after(duty, to)
     return Escalation(
         case=lapse.case,
-        cause=Escalation.Cause.NO_OWNER,
-        reason=f"{who}, and nobody of the chain is available.",
-        to=lead,
-        started_at=at,
-        next_at=at + LEAD_CALLED_AFTER,
-        next_to=manager,
+        cause=cause,
+        reason=reason,
+        to=to,
+        started_at=duty.at,
+        next_at=None if following is None else at + LEAD_CALLED_AFTER,
+        next_to=following,
     )
 
 
-def _call_next(desk: Desk, at: datetime) -> list[audit.CaseEvent]:
-    """Whoever is next is called where the time of the one before is over."""
+def called_after(duty: Duty, person: Person) -> Person | None:
+    """Who is called when that person does not come: the desk's lead, then its manager.
+
+    An absent lead is passed over while the manager is there; nobody follows the manager.
+    """
+    lead, manager = duty.desk.lead, duty.desk.manager
+    following = [lead] if manager is None else [lead, manager]
+    if person in following:
+        following = following[following.index(person) + 1 :]
+    there = [each for each in following if not duty.absence_of(each.pk)]
+    return next(iter(there or following), None)
+
+
+def _call_next(duty: Duty) -> list[audit.CaseEvent]:
+    """Whoever is next is called where the one before did not come in time, or is away."""
+    away = [person for person, absence in duty.absences.items() if absence and absence != OFF_SHIFT]
     overdue = (
-        Escalation.objects.filter(case__desk=desk, ended_at=None, next_at__lte=at)
-        .select_related("case", "to", "next_to")
+        Escalation.objects.filter(case__desk=duty.desk, ended_at=None)
+        .filter(Q(next_at__lte=duty.at) | Q(to__in=away))
+        .select_related("case", "to")
         .select_for_update(skip_locked=True, of=("self", "case"))
-        .order_by("id")[:MOST_AT_ONCE]
+        .order_by(F("next_at").asc(nulls_last=True), "id")[:MOST_AT_ONCE]
     )
     events = []
     for row in overdue:
-        before, row.to = row.to, row.next_to or row.to
-        manager = desk.manager or desk.lead
-        row.next_to = None if row.to == manager else manager
-        row.next_at = None if row.next_to is None else at + LEAD_CALLED_AFTER
+        following = called_after(duty, row.to)
+        is_due = row.next_at is not None and row.next_at <= duty.at
+        if not is_due and (following is None or duty.absence_of(following.pk)):
+            continue
+        before, row.to = row.to, following or row.to
+        row.next_to = called_after(duty, row.to)
+        row.next_at = None if row.next_to is None else duty.at + LEAD_CALLED_AFTER
         row.save(update_fields=("to", "next_to", "next_at"))
-        row.case.version += 1
-        row.case.changed_at = at
-        row.case.save(update_fields=("version", "changed_at"))
-        reason = f"{before} did not take it in time."
+        absence = duty.absence_of(before.pk) if before.pk in away else ""
+        reason = f"{before} is {absence}." if absence else f"{before} did not take it in time."
         events.append(_event(row.case, "escalated", to=str(row.to), cause=row.cause, reason=reason))
     return events
 
 
-def _end_settled(desk: Desk, present: Sequence[int], at: datetime) -> None:
-    """What was escalated about an owner ends when the case has one who is there, or is closed."""
-    running = Escalation.objects.filter(case__desk=desk, cause__in=ABOUT_THE_OWNER, ended_at=None)
-    running.filter(case__stage=Stage.CLOSED.value).update(
-        ended_at=at, ended_reason="The case is closed."
+def _end_settled(duty: Duty) -> list[audit.CaseEvent]:
+    """What was escalated about an owner ends when the case has one who is there."""
+    settled = list(
+        about_the_owner()
+        .filter(case__desk=duty.desk, case__owner__in=duty.present)
+        .select_related("case")
+        .select_for_update(skip_locked=True, of=("self", "case"))
+        .order_by("id")[:MOST_AT_ONCE]
     )
-    running.filter(case__owner__in=present).update(
-        ended_at=at, ended_reason="Its owner is available."
+    reason = "Its owner is available."
+    Escalation.objects.filter(pk__in=[row.pk for row in settled]).update(
+        ended_at=duty.at, ended_reason=reason
     )
+    return [_event(row.case, "escalation_ended", reason=reason) for row in settled]
 
 
 def _event(case: Case, event: str, **data: object) -> audit.CaseEvent:
-    return audit.CaseEvent(case_id=case.pk, case_version=case.version, event=event, data=data)
+    return audit.CaseEvent(case_id=case.pk, case_version=case.version + 1, event=event, data=data)

@@ -9,13 +9,13 @@ from types import EllipsisType
 from cases import policies
 from cases.actions.change import Change, by_person
 from cases.models import Escalation, Person
+from cases.models.escalation import ABOUT_THE_OWNER
 from cases.queries.duty import duty_at
 from cases.vocabulary.errors import Conflict
 from cases.vocabulary.rosters import first_available
 from cases.vocabulary.texts import reason_given
 
 LEAD_CALLED_AFTER = timedelta(minutes=15)
-ABOUT_THE_OWNER = (Escalation.Cause.OFF_SHIFT, Escalation.Cause.NO_OWNER)
 
 
 def take_case(
@@ -44,8 +44,11 @@ def assign_case(*, case_id: int, to: Person, by: Person, at: datetime) -> None:
         move_to(change, to, reason="Taken." if to == by else f"Assigned by {by}.")
 
 
-def hand_back(*, case_id: int, by: Person, at: datetime, reason: str) -> None:
-    """The owner gives the case back; it goes to the next available person of its chain."""
+def hand_back(*, case_id: int, by: Person, at: datetime, reason: str) -> Person:
+    """The owner gives the case back; it goes to the next available person of its chain.
+
+    Answers who that is. Raises `Conflict` when nobody else is available.
+    """
     said = reason_given(reason, missing="Say why; whoever gets the case reads it.")
     with by_person(case_id=case_id, by=by, at=at, act="hand the case back") as change:
         case = change.case
@@ -58,15 +61,21 @@ def hand_back(*, case_id: int, by: Person, at: datetime, reason: str) -> None:
         following = first_available([link for link in chain if link.person != by.pk])
         if following is None or following.person is None:
             raise Conflict("Nobody else is available. Escalate the case instead.")
-        move_to(change, duty.people[following.person], reason=f"{by} handed it back: {said}")
+        to = duty.people[following.person]
+        move_to(change, to, reason=f"{by} handed it back: {said}")
+    return to
 
 
-def escalate_to_lead(*, case_id: int, by: Person, at: datetime, reason: str) -> None:
-    """Put the case before the desk's lead now; the owner stays until somebody takes it."""
+def escalate_to_lead(*, case_id: int, by: Person, at: datetime, reason: str) -> Person:
+    """Put the case before the desk's lead now; the owner stays until somebody takes it.
+
+    Answers who the lead is.
+    """
     said = reason_given(reason, missing="Say what the lead is to do.")
     with by_person(case_id=case_id, by=by, at=at, act="escalate the case") as change:
         policies.check_may_decide(person=by)
         put_before_lead(change, by=by, said=said)
+    return change.case.desk.lead
 
 
 def put_before_lead(change: Change, *, by: Person, said: str) -> None:

@@ -1,15 +1,20 @@
-"""Enrolling people, setting up desks, registering agents. Repeating any of it changes nothing."""
+"""Who works here: people, their roles, desks, agents. Repeating any of it changes nothing.
+
+Nothing here moves a case by itself: `keep_owned` in `cases.actions.lapses` does, from what stands.
+"""
 
 from datetime import datetime
 
 from django.db import transaction
 
-from cases import audit
+from cases import audit, policies
+from cases.actions.change import actor_for
 from cases.models import AgentIdentity, Desk, Person, Role, ShiftPattern
 from cases.vocabulary.actors import Actor
 from cases.vocabulary.clocks import zone_named
-from cases.vocabulary.errors import InvalidInput
+from cases.vocabulary.errors import Conflict, InvalidInput
 from cases.vocabulary.shifts import USUAL_STARTS
+from cases.vocabulary.texts import reason_given
 
 AGENT_SCOPES = ("read", "propose", "act")
 
@@ -51,6 +56,39 @@ def enrol_person(
             data={"person": str(person), "role": role.value, "zone": zone},
         )
     return person
+
+
+def set_person(
+    *, person: Person, role: Role, is_active: bool, reason: str, by: Person, at: datetime
+) -> None:
+    """Give a person a role, deactivate them, or take them back.
+
+    Raises `Refused` for anybody but an admin, and `Conflict` for an admin's own account: somebody
+    else has to be left who can undo it.
+    """
+    policies.check_may_set_people(person=by)
+    said = reason_given(reason, missing="Say why; it is kept with the change.")
+    if person == by:
+        raise Conflict("Nobody changes their own account. Ask another admin.")
+    with transaction.atomic():
+        known = Person.objects.select_for_update().get(pk=person.pk)
+        if (known.role, known.is_active) == (role.value, is_active):
+            return
+        before = {"role_before": known.role, "was_active": known.is_active}
+        known.role, known.is_active = role.value, is_active
+        known.save(update_fields=("role", "is_active"))
+        audit.append_to_house(
+            by=actor_for(by),
+            at=at,
+            event="person_changed",
+            data={
+                "person": str(known),
+                "role": role.value,
+                "is_active": is_active,
+                "reason": said,
+                **before,
+            },
+        )
 
 
 def set_up_desk(*, name: str, zone: str, lead: Person, by: Actor, at: datetime) -> Desk:

@@ -4,15 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from cases.actions.change import Change, working
-from cases.actions.evidence import (
-    goal_credit,
-    material_changes,
-    open_goals,
-    set_next_refresh,
-    wake_for_review,
-)
+from cases.actions.evidence import material_changes, set_next_refresh, wake_for_review
 from cases.actions.seal import planned_from, proposal_digest
 from cases.models import Case, Evidence, PlanRequest, Proposal, ProposedAction
+from cases.queries.goals import goal_credit, open_goals
 from cases.queries.sheets import sheet_of
 from cases.vocabulary.actors import Actor
 from cases.vocabulary.budgets import ModelUsage, usage_of
@@ -154,9 +149,9 @@ def propose(*, grant: Grant, by: Actor, request_id: int) -> None:
 
 def _use(change: Change, plan: Plan, sheet: FactSheet) -> None:
     match plan.kind:
-        case PlanKind.PROPOSE:
+        case PlanKind.PROPOSE if open_goals(change.case, sheet):
             _make_proposal(change, plan, sheet)
-        case PlanKind.NOTHING_LEFT:
+        case PlanKind.PROPOSE | PlanKind.NOTHING_LEFT:  # for goals that people settled, nothing
             _nothing_left(change, plan, sheet)
         case PlanKind.ESCALATE:
             _hand_to_person(change, plan.summary)

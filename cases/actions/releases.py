@@ -45,7 +45,7 @@ def withdraw(change: Change, *, proposal: Proposal, reason: str) -> None:
     """A ready proposal is no longer needed."""
     proposal.state, proposal.state_since = Proposal.State.WITHDRAWN, change.at
     proposal.state_reason = reason
-    proposal.save(update_fields=("state", "state_since", "state_reason"))
+    change.save(proposal, "state", "state_since", "state_reason")
     change.record("proposal_withdrawn", number=proposal.number, reason=reason)
 
 
@@ -96,20 +96,21 @@ def plan_anew(
     """
     ran_out = expired or any(item.ran_out for item in changes)
     only_expired = ran_out and all(item.ran_out for item in changes)
+    was_released = proposal.state == Proposal.State.RELEASED
     proposal.state = Proposal.State.EXPIRED if only_expired else Proposal.State.STALE
     named = ", ".join(item.label.lower() for item in changes)
     reason = f"Changed since it was made: {named}." if changes else said
     if only_expired:
         reason = "Its time ran out."
     proposal.state_since, proposal.state_reason = change.at, reason
-    proposal.save(update_fields=("state", "state_since", "state_reason"))
+    change.save(proposal, "state", "state_since", "state_reason")
     change.record(
         "proposal_expired" if only_expired else "proposal_stale",
         number=proposal.number,
         reason=reason,
         changes=[item.as_value() for item in changes],
     )
-    decision = release_in_force(change.case)
+    decision = release_in_force(change.case) if was_released else None
     if decision is not None:
         end_release(change, decision=decision, reason=f"Stopped: {reason}")
     change.enter(Stage.INVESTIGATING, reason=f"Proposal {proposal.number} no longer holds.")

@@ -6,6 +6,7 @@ newest attempt learns holds for those before it.
 
 from cases.actions.attempts import effect_to_repeat
 from cases.actions.change import Change, working
+from cases.actions.conditions import what_holds
 from cases.actions.effects import FACTS_ARE_FRESH_FOR, changes_for_open_actions, start_attempt
 from cases.actions.evidence import outran, untrusted
 from cases.actions.pauses import standing_pause
@@ -22,8 +23,9 @@ from cases.vocabulary.work import AttemptOrder, Capabilities, Grant
 def begin_repeat(*, grant: Grant, by: Actor, capabilities: Capabilities) -> AttemptOrder | None:
     """Commit one more attempt of an effect of unknown outcome and permit its one call.
 
-    None when there is nothing to repeat now, or a pause stands, or facts are not fresh. A release
-    that holds no longer cannot be repeated either: then a person finds out what happened.
+    None when there is nothing to repeat now, or a pause or a condition stands, or facts are not
+    fresh. A release that holds no longer cannot be repeated either: then a person finds out what
+    happened.
     """
     with working(grant=grant, by=by) as change:
         decision = release_in_force(change.case)
@@ -31,6 +33,8 @@ def begin_repeat(*, grant: Grant, by: Actor, capabilities: Capabilities) -> Atte
         if change.case.current_stage is not Stage.RECONCILING or decision is None:
             return None
         if standing_pause(lane=Lane.EXECUTION, kind=change.case.kind, agent=by) is not None:
+            return None
+        if what_holds(change.case) is not None:
             return None
         effect = effect_to_repeat(change, capabilities)
         if effect is None or not _facts_are_fresh(change):
@@ -58,7 +62,7 @@ def _holds_no_longer(change: Change, decision: Decision, effect: Effect) -> str:
         return f"{decision.by_name} may no longer release it: {reason}"
     if decision.valid_until is None or decision.valid_until <= change.at:
         return "Its release has run out, so it is not asked for again."
-    if outrun := outran(change.case, decision.proposal):
+    if outrun := outran(decision.proposal):
         return f"{outrun} It is not asked for again."
     sheet = sheet_of(change.case)
     as_if_not = changes_for_open_actions(case=change.case, decision=decision, sheet=sheet)

@@ -1,11 +1,11 @@
 """Setting shifts, watches, leave and ownership rules. Named people only; each change is audited.
 
-Nothing here moves a case by itself: `keep_owned` in `cases.actions.duty` does, from what stands.
+Nothing here moves a case by itself: `keep_owned` in `cases.actions.lapses` does, from what stands.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -15,12 +15,18 @@ from cases.actions.change import actor_for
 from cases.models import Desk, Leave, OwnershipRule, Person, RosterEntry, ShiftPattern
 from cases.vocabulary.clocks import iso
 from cases.vocabulary.errors import Conflict, InvalidInput, NotFound
-from cases.vocabulary.playbooks import type_of
+from cases.vocabulary.playbooks import playbook_of, type_of
 from cases.vocabulary.rosters import Position
 from cases.vocabulary.shifts import DAYS, ShiftStart, check_starts
+from cases.vocabulary.texts import plain_text
+
+LONGEST_REASON = 200
+ONE_WEEK = 7
 
 
-def set_shifts(*, desk: Desk, starts: Sequence[ShiftStart], by: Person, at: datetime) -> None:
+def set_shifts(
+    *, desk: Desk, starts: Sequence[ShiftStart], by: Person, at: datetime, reason: str = ""
+) -> None:
     """Make these the desk's shifts; those of the same name keep their roster.
 
     Raises `InvalidInput` for a week that makes no sense, and `Conflict` when a shift would vanish
@@ -33,7 +39,7 @@ def set_shifts(*, desk: Desk, starts: Sequence[ShiftStart], by: Person, at: date
         gone = ShiftPattern.objects.select_for_update().filter(desk=desk).exclude(name__in=names)
         crewed = gone.filter(entries__isnull=False).first()
         if crewed is not None:
-            raise Conflict(f"{crewed} has people on its roster. Keep it, or give it no days.")
+            raise Conflict(f"{crewed} has a roster, so it stays. Change its time or days instead.")
         gone.delete()
         for start in starts:
             ShiftPattern.objects.update_or_create(
@@ -45,7 +51,8 @@ def set_shifts(*, desk: Desk, starts: Sequence[ShiftStart], by: Person, at: date
                     "overlap_minutes": int(start.overlap.total_seconds() // 60),
                 },
             )
-        _record(by, at, "shifts_set", desk=str(desk), shifts=[_in_words(start) for start in starts])
+        words = [_in_words(start) for start in starts]
+        _record(by, at, "shifts_set", desk=str(desk), shifts=words, reason=_said(reason))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,14 +76,12 @@ def put_on_watch(*, wanted: NewWatch, by: Person, at: datetime) -> RosterEntry:
     policies.check_may_set_roster(person=by)
     if wanted.person is not None:
         policies.check_may_own(person=wanted.person)
-    if not wanted.days or not wanted.days <= set(range(len(DAYS))):
-        raise InvalidInput("Choose at least one day of the week.")
-    if wanted.last_day is not None and wanted.last_day < wanted.first_day:
-        raise InvalidInput("The last day lies before the first one.")
+    said = _said(wanted.reason)
     with transaction.atomic():
         shift = ShiftPattern.objects.select_related("desk").filter(pk=wanted.shift_id).first()
         if shift is None:
             raise NotFound("There is no such shift.")
+        _check_days(wanted, shift)
         entry = RosterEntry.objects.create(
             shift=shift,
             position=wanted.position.value,
@@ -84,7 +89,7 @@ def put_on_watch(*, wanted: NewWatch, by: Person, at: datetime) -> RosterEntry:
             first_day=wanted.first_day,
             last_day=wanted.last_day,
             days=sorted(wanted.days),
-            reason=wanted.reason[:200],
+            reason=said,
             set_by=str(by),
             set_at=at,
         )
@@ -99,25 +104,41 @@ def put_on_watch(*, wanted: NewWatch, by: Person, at: datetime) -> RosterEntry:
             first_day=wanted.first_day.isoformat(),
             last_day="" if wanted.last_day is None else wanted.last_day.isoformat(),
             days=[DAYS[day] for day in sorted(wanted.days)],
-            reason=wanted.reason,
+            reason=said,
         )
     return entry
+
+
+def _check_days(wanted: NewWatch, shift: ShiftPattern) -> None:
+    """Raise `InvalidInput` when the shift starts on none of the days."""
+    if not wanted.days or not wanted.days <= set(range(len(DAYS))):
+        raise InvalidInput("Choose at least one day of the week.")
+    if wanted.last_day is not None and wanted.last_day < wanted.first_day:
+        raise InvalidInput("The last day lies before the first one.")
+    week = [wanted.first_day + timedelta(days=day) for day in range(ONE_WEEK)]
+    starts = wanted.days & set(shift.days)
+    if not any(
+        day.weekday() in starts for day in week if wanted.last_day is None or day <= wanted.last_day
+    ):
+        raise InvalidInput(f"{shift} starts on none of these days.")
 
 
 def set_leave(
     *, person: Person, starts_at: datetime, ends_at: datetime, reason: str, by: Person, at: datetime
 ) -> Leave:
     """The person is away from one instant up to, and without, the other."""
-    if by != person:
-        policies.check_may_set_roster(person=by)
+    policies.check_may_set_roster(person=by)
+    said = _said(reason)
     if ends_at <= starts_at:
         raise InvalidInput("Leave ends after it starts.")
+    if ends_at <= at:
+        raise InvalidInput("This leave would be over already.")
     with transaction.atomic():
         leave = Leave.objects.create(
             person=person,
             starts_at=starts_at,
             ends_at=ends_at,
-            reason=reason[:200],
+            reason=said,
             set_by=str(by),
             set_at=at,
         )
@@ -128,76 +149,93 @@ def set_leave(
             person=str(person),
             starts_at=iso(starts_at),
             ends_at=iso(ends_at),
-            reason=reason,
+            reason=said,
         )
     return leave
 
 
-def cancel_leave(*, leave_id: int, by: Person, at: datetime) -> None:
+def cancel_leave(*, leave_id: int, by: Person, at: datetime, reason: str = "") -> None:
     """The person is there after all."""
+    policies.check_may_set_roster(person=by)
     with transaction.atomic():
         leave = Leave.objects.select_for_update().select_related("person").filter(pk=leave_id)
         found = leave.first()
         if found is None:
             raise NotFound("There is no such leave.")
-        if by != found.person:
-            policies.check_may_set_roster(person=by)
         if found.cancelled_at is not None:
             raise Conflict(f"{found.cancelled_by} cancelled this leave already.")
         found.cancelled_by, found.cancelled_at = str(by), at
         found.save(update_fields=("cancelled_by", "cancelled_at"))
-        _record(by, at, "leave_cancelled", person=str(found.person))
+        _record(by, at, "leave_cancelled", person=str(found.person), reason=_said(reason))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewRule:
+    """Who is asked first for cases of a kind or type; empty means all.
+
+    A position or a person, not both; neither takes the rule away.
+    """
+
+    kind: str
+    case_type: str
+    position: Position | None
+    person: Person | None
+
+    @property
+    def asked(self) -> str:
+        """Who is asked first, in words; empty for nobody in particular."""
+        return self.position.value if self.position else str(self.person or "")
+
+    def check(self) -> None:
+        """Raise `InvalidInput` for an unknown kind or type, or more than one to be asked."""
+        if self.kind and self.case_type:
+            type_of(kind=self.kind, code=self.case_type)
+        elif self.kind:
+            playbook_of(self.kind)
+        if self.position is not None and self.person is not None:
+            raise InvalidInput("A rule names a position or a person, not both.")
+        if self.person is not None:
+            policies.check_may_own(person=self.person)
 
 
 def set_ownership_rule(
-    *,
-    desk: Desk,
-    kind: str,
-    case_type: str,
-    position: Position | None,
-    person: Person | None,
-    by: Person,
-    at: datetime,
+    *, desk: Desk, wanted: NewRule, by: Person, at: datetime, reason: str = ""
 ) -> None:
-    """Say who is asked first for cases of a kind or type: a position or a person, not both.
-
-    Neither takes the rule away. Raises `InvalidInput` for an unknown kind or type.
-    """
+    """Say who is asked first for cases of a kind or type at a desk."""
     policies.check_may_set_roster(person=by)
-    if kind and case_type:
-        type_of(kind=kind, code=case_type)
-    if position is not None and person is not None:
-        raise InvalidInput("A rule names a position or a person, not both.")
-    if person is not None:
-        policies.check_may_own(person=person)
-    scope: dict[str, Any] = {"desk": desk, "kind": kind, "case_type": case_type}
+    wanted.check()
+    scope: dict[str, Any] = {"desk": desk, "kind": wanted.kind, "case_type": wanted.case_type}
     with transaction.atomic():
-        if position is None and person is None:
+        if not wanted.asked:
             OwnershipRule.objects.filter(**scope).delete()
         else:
             OwnershipRule.objects.update_or_create(
                 **scope,
                 defaults={
-                    "position": "" if position is None else position.value,
-                    "person": person,
+                    "position": wanted.position.value if wanted.position else "",
+                    "person": wanted.person,
                     "set_by": str(by),
                     "set_at": at,
                 },
             )
-        asked = position.value if position is not None else str(person) if person else ""
         _record(
             by,
             at,
             "ownership_rule_set",
-            desk=str(desk),
-            kind=kind,
-            case_type=case_type,
-            asked_first=asked,
+            **scope | {"desk": str(desk)},
+            asked_first=wanted.asked,
+            reason=_said(reason),
         )
 
 
 def set_desk_leads(
-    *, desk: Desk, lead: Person, manager: Person | None, by: Person, at: datetime
+    *,
+    desk: Desk,
+    lead: Person,
+    manager: Person | None,
+    by: Person,
+    at: datetime,
+    reason: str = "",
 ) -> None:
     """Say who leads the desk, and who is called when the lead is not there."""
     policies.check_may_set_roster(person=by)
@@ -213,7 +251,16 @@ def set_desk_leads(
             desk=str(desk),
             lead=str(lead),
             manager="" if manager is None else str(manager),
+            reason=_said(reason),
         )
+
+
+def _said(reason: str) -> str:
+    """The reason as it can be kept; refused rather than cut."""
+    said = plain_text(reason)
+    if len(said) > LONGEST_REASON:
+        raise InvalidInput(f"A reason is at most {LONGEST_REASON} characters.")
+    return said
 
 
 def _in_words(start: ShiftStart) -> str:

@@ -13,10 +13,10 @@ from cases.actions.budgets import stop_when_used_up
 from cases.actions.change import busy_is_a_conflict, check_grant, working
 from cases.actions.pauses import standing_pause
 from cases.clock import business_now
-from cases.models import AgentIdentity, Case, Run
+from cases.models import AgentIdentity, Case, Run, StandingCondition
 from cases.vocabulary.actors import Actor, ActorKind
 from cases.vocabulary.errors import CallsPaused
-from cases.vocabulary.lanes import LANES, lane_of
+from cases.vocabulary.lanes import LANES, Lane, lane_of
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import DueCase, Grant
 
@@ -36,6 +36,15 @@ IS_DUE_AND_FREE = f"""
           AND p.lane IN ('', {LANE_OF_STAGE})
           AND p.kind IN ('', c.kind)
           AND p.agent IN ('', %(agent)s, %(agent_name)s)
+      )
+      AND NOT EXISTS (  -- like `StandingConditionQuerySet.holding`
+        SELECT 1 FROM cases_standingcondition s JOIN cases_case c ON c.id = cases_run.case_id
+        WHERE s.closed_at IS NULL AND s.blocks_releases AND c.stage = 'executing'
+          AND (s.desk_id IS NULL OR s.desk_id = c.desk_id)
+          AND (s.system = '' OR s.system IN (
+            SELECT r.system FROM cases_casesource l JOIN cases_sourcerecord r ON r.id = l.record_id
+            WHERE l.case_id = c.id
+          ))
       )
       AND NOT EXISTS (  -- what came in is read before anything is carried out
         SELECT 1 FROM cases_inboundevent e JOIN cases_case c ON c.id = cases_run.case_id
@@ -200,9 +209,17 @@ def _end_of(run: Run) -> datetime:
 
 
 def _check_not_stopped(*, run: Run, agent: Actor) -> None:
-    case = Case.objects.only("kind", "stage").get(pk=run.case_id)
+    case = Case.objects.only("kind", "stage", "desk").get(pk=run.case_id)
     lane = lane_of(case.current_stage)
-    pause = standing_pause(lane=lane, kind=case.kind, agent=agent)
+    check_may_call(lane=lane, kind=case.kind, agent=agent)
+    held_by = StandingCondition.objects.holding(case).first() if lane is Lane.EXECUTION else None
+    if held_by is not None:
+        raise CallsPaused(f"Nothing is carried out while this stands: {held_by}")
+
+
+def check_may_call(*, lane: Lane, kind: str, agent: Actor) -> None:
+    """Raise `CallsPaused` when a person paused this work, or the agent may not work at all."""
+    pause = standing_pause(lane=lane, kind=kind, agent=agent)
     if pause is not None:
         raise CallsPaused(f"{pause.set_by} paused {pause}: {pause.reason}")
     if not _is_active(agent):

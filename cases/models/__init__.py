@@ -10,6 +10,7 @@ from cases.models.decision import Decision
 from cases.models.desk import Desk
 from cases.models.effect import Attempt, Effect, ReadBack
 from cases.models.escalation import Escalation
+from cases.models.feed import SourceFeed
 from cases.models.goal import Goal
 from cases.models.handover import Handover, HandoverRow, RowAnswer
 from cases.models.inbound_event import InboundEvent
@@ -55,6 +56,7 @@ __all__ = [
     "RowAnswer",
     "Run",
     "ShiftPattern",
+    "SourceFeed",
     "SourceRecord",
     "StandingCondition",
 ]

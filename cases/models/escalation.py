@@ -52,3 +52,7 @@ class Escalation(models.Model):
                 name="next_call_says_when_and_who",
             ),
         )
+
+
+ABOUT_THE_OWNER = (Escalation.Cause.OFF_SHIFT, Escalation.Cause.NO_OWNER)
+"""What runs because the case's owner is not there."""

@@ -11,10 +11,10 @@ from cases.models.desk import Desk
 class Handover(models.Model):
     """One handover per desk and boundary, from the start of its refresh to its signature.
 
-    `boundary` is the instant at which the incoming shift starts. `cases_to_read` and `cases_read`
-    are the coverage of the refresh; `feed_position` is how far the source's change feed was read.
-    `snapshot` is the sheet as it was signed, with its `digest`; before that it is empty and the
-    sheet is computed. Instants are business time.
+    `boundary` is the instant at which the incoming shift starts. `outgoing` hands the desk over,
+    `incoming` takes it; whoever published and signed the sheet is named. `cases_to_read` and
+    `cases_read` are the coverage of the refresh. `snapshot` is the sheet as it was signed, with its
+    `digest`; before that it is empty and the sheet is computed. Instants are business time.
     """
 
     desk = models.ForeignKey(Desk, on_delete=models.PROTECT, related_name="handovers")
@@ -28,6 +28,8 @@ class Handover(models.Model):
     outgoing = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )
+    published_at = models.DateTimeField(null=True)
+    published_by = models.CharField(max_length=200, blank=True, default="")
     incoming = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )
@@ -51,22 +53,27 @@ class Handover(models.Model):
                 & ~Q(digest=""),
                 name="signed_handover_keeps_what_was_signed",
             ),
+            models.CheckConstraint(
+                condition=Q(published_at=None, published_by="")
+                | Q(published_at__isnull=False) & ~Q(published_by=""),
+                name="published_handover_says_by_whom",
+            ),
         )
 
 
 class HandoverRow(models.Model):
     """One open case on the sheet of a handover.
 
-    `published` are the critical facts as the sheet showed them first; a fact that differs now marks
-    the row as changed. `note` is what the outgoing person leaves, `draft` what the agent wrote for
-    them. `owner_before` is who answered for the case when the sheet was opened.
+    `published` is what the row refers to: the number of the proposal, and the critical facts with
+    value and version. What differs now has to be taken into the row before anybody accepts it.
+    `note` is what the outgoing person leaves. `owner_before` is who answered for the case when the
+    sheet was opened.
     """
 
     handover = models.ForeignKey(Handover, on_delete=models.PROTECT, related_name="rows")
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="handover_rows")
     added_at = models.DateTimeField()
     published = models.JSONField()
-    draft = models.TextField(blank=True, default="")
     note = models.TextField(blank=True, default="")
     note_by = models.CharField(max_length=200, blank=True, default="")
     note_at = models.DateTimeField(null=True)
@@ -87,7 +94,8 @@ class RowAnswer(models.Model):
     """What the incoming side said to a row; the newest counts, refused ones are kept.
 
     `read_back` are the critical facts as they were read back, next to what they were at that
-    moment. `to` is who owns the case from then on, where ownership moved.
+    moment. `to` is who owns the case from then on, where ownership moved; `as_blocked` says that it
+    was taken over although its sources were not read.
     """
 
     class Kind(models.TextChoices):
@@ -108,6 +116,7 @@ class RowAnswer(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )
     reason = models.TextField(blank=True, default="")
+    as_blocked = models.BooleanField(default=False)
     read_back = models.JSONField(default=dict)
 
     class Meta:

@@ -8,6 +8,7 @@ class SourceRecord(models.Model):
     """A record in an outside system, such as shipment S-318 in the transport system.
 
     `latest` is its newest successful observation, `last_attempt` its newest one of any outcome.
+    `named_at` says since when the source's change feed names it, and nobody read it since.
     """
 
     system = models.CharField(max_length=32)
@@ -20,6 +21,7 @@ class SourceRecord(models.Model):
         "cases.Observation", on_delete=models.PROTECT, null=True, related_name="+"
     )
     highest_version = models.BigIntegerField(null=True)
+    named_at = models.DateTimeField(null=True)
 
     class Meta:
         """A record stands once per system."""
@@ -40,7 +42,7 @@ class Observation(models.Model):
 
     `observed_at` is the business time of the reading, `source_time` the source's own clock then,
     `version` the source's version number when it has one, `etag` its tag when it has those instead,
-    `fields` the selected facts.
+    `fields` the selected facts; the first of them that ends by the clock does so at `holds_until`.
     """
 
     class Outcome(models.TextChoices):
@@ -59,6 +61,7 @@ class Observation(models.Model):
     fingerprint = models.CharField(max_length=64, blank=True, default="")
     fields = models.JSONField(default=dict)
     failure = models.TextField(blank=True, default="")
+    holds_until = models.DateTimeField(null=True)
 
     class Meta:
         """A failed reading says why and carries no facts; a successful one carries facts."""

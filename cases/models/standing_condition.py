@@ -1,9 +1,32 @@
 """Standing conditions: what stays on every sheet until somebody closes it."""
 
+from typing import ClassVar
+
 from django.db import models
 from django.db.models import Q
 
+from cases.models.case import Case
 from cases.models.desk import Desk
+
+
+class StandingConditionQuerySet(models.QuerySet["StandingCondition"]):
+    """How conditions are found."""
+
+    def standing(self) -> "StandingConditionQuerySet":
+        """Those that nobody has closed."""
+        return self.filter(closed_at=None)
+
+    def holding(self, case: Case) -> "StandingConditionQuerySet":
+        """Those that keep this case from being released or carried out.
+
+        A condition of one desk holds that desk's cases; one that names a system only those that
+        read from it.
+        """
+        return self.standing().filter(
+            Q(desk=None) | Q(desk=case.desk_id),
+            Q(system="") | Q(system__in=case.sources.values("system")),
+            blocks_releases=True,
+        )
 
 
 class StandingCondition(models.Model):
@@ -37,6 +60,8 @@ class StandingCondition(models.Model):
     closed_at = models.DateTimeField(null=True)
     closed_reason = models.TextField(blank=True, default="")
 
+    objects: ClassVar[StandingConditionQuerySet] = StandingConditionQuerySet.as_manager()  # type: ignore[assignment]
+
     class Meta:
         """A closed condition says by whom, when and why."""
 
@@ -48,3 +73,7 @@ class StandingCondition(models.Model):
                 name="closed_condition_says_by_whom_and_why",
             ),
         )
+
+    def __str__(self) -> str:
+        """`Connector degraded: TMS`."""
+        return f"{self.get_sort_display()}: {self.title}"

@@ -2,12 +2,25 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Case as When_
-from django.db.models import CharField, Count, Exists, OuterRef, Q, Subquery, Value, When
+from django.db.models import (
+    CharField,
+    Count,
+    Exists,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 
 from cases.models import Case, Effect, Escalation, Person, Proposal, Role
 from cases.models.case import CaseQuerySet, open_cases
+from cases.models.escalation import ABOUT_THE_OWNER
 from cases.vocabulary.stages import Stage
 
 
@@ -44,11 +57,16 @@ ACT_OF_STAGE = {
 }
 
 
+def _running(**condition: Any) -> QuerySet[Escalation]:
+    return Escalation.objects.filter(case=OuterRef("pk"), ended_at=None, **condition)
+
+
 def open_with_act() -> CaseQuerySet:
     """Open cases, each with `act`: the value of the `Act` it waits for.
 
     `unknown_since` is since when the outcome of an attempt is unknown, None when none is;
-    `escalated_to` the person before whom the case was put, while an escalation is under way.
+    `escalated_to` are the people before whom the case was put; `is_overdue` says that this was for
+    more than the end of its owner's shift, `lacks_owner` that nobody who is there answers for it.
     """
     changed = Proposal.objects.filter(case=OuterRef("pk"), state=Proposal.State.READY).exclude(
         changes=[]
@@ -57,15 +75,18 @@ def open_with_act() -> CaseQuerySet:
         When(Q(stage=Stage.WAITING_FOR_REVIEW.value) & Exists(changed), then=_act(Act.REREVIEW))
     ]
     whens += [When(stage=stage.value, then=_act(act)) for stage, act in ACT_OF_STAGE.items()]
-    whens.append(When(owner=None, then=_act(Act.UNOWNED)))
+    whens.append(When(lacks_owner=True, then=_act(Act.UNOWNED)))
     unknown = Effect.objects.filter(
         decision__case=OuterRef("pk"), state=Effect.State.UNKNOWN
     ).order_by("state_since")
-    escalations = Escalation.objects.filter(case=OuterRef("pk"), ended_at=None)
-    return open_cases(Case.objects.all()).annotate(
+    overdue = _running().exclude(cause=Escalation.Cause.OFF_SHIFT)
+    away = _running(cause__in=ABOUT_THE_OWNER)
+    owned = open_cases(Case.objects.all()).annotate(lacks_owner=Q(owner=None) | Exists(away))
+    return owned.annotate(
         act=When_(*whens, default=_act(Act.AGENT), output_field=CharField()),
         unknown_since=Subquery(unknown.values("state_since")[:1]),
-        escalated_to=Subquery(escalations.values("to")[:1]),
+        escalated_to=ArraySubquery(_running().values("to")),
+        is_overdue=Exists(overdue),
     )
 
 
@@ -74,16 +95,16 @@ def _act(act: Act) -> Value:
 
 
 def is_turn_of(person: Person) -> Q:
-    """Cases that wait for this person: their own, and those without an owner that they may take.
+    """Cases that wait for this person: their own, those without an owner, those put before them.
 
-    Leads also see what was escalated to them, and what only a raised budget moves on; admins and
+    Leads also see what no plan stands for, and what only a raised budget moves on; admins and
     auditors never have a turn.
     """
     if person.role not in {Role.OPERATOR, Role.LEAD}:
         return Q(pk=None)
-    theirs = Q(owner=person) | Q(owner=None)
+    theirs = Q(owner=person) | Q(owner=None) | Q(escalated_to__contains=[person.pk])
     if person.role == Role.LEAD:
-        theirs |= Q(act=Act.ESCALATED.value) | Q(escalated_to=person.pk)
+        theirs |= Q(act=Act.ESCALATED.value)
         theirs |= Q(act=Act.BLOCKED.value, next_try_at=None)
     return theirs & ~Q(act=Act.AGENT.value)
 
@@ -95,7 +116,7 @@ def condition_of(view: View, *, person: Person) -> Q:
         View.STALE: Q(act=Act.REREVIEW.value),
         View.BLOCKED: Q(act=Act.BLOCKED.value),
         View.UNKNOWN: Q(act=Act.UNKNOWN.value) | Q(unknown_since__isnull=False),
-        View.UNOWNED: Q(owner=None),
+        View.UNOWNED: Q(lacks_owner=True),
         View.ALL: Q(),
     }[view]
 

@@ -4,16 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from cases.models import Case, Person, Role, Run
+from cases.models import Case, Person, Role, Run, StandingCondition
 from cases.queries.banner import Axis, Banner, axes_of, banner_of
 from cases.queries.budgets import budget_of
 from cases.queries.catalogue import Undescribed, type_label, undescribed
 from cases.queries.controls import Controls, controls_for
 from cases.queries.distrust import WentBack, sources_that_went_back
-from cases.queries.escalations import EscalationView, escalation_of
+from cases.queries.escalations import EscalationView, escalations_of_case
 from cases.queries.facts_table import FactTable, facts_table
 from cases.queries.loading import Loaded, before, load_case, versions_to_compare
+from cases.queries.notebook import Notebook, notebook_of
 from cases.queries.outcome import DecisionView, decision_view
+from cases.queries.presence import Presence, owners_of
 from cases.queries.proposal_view import (
     ProposalView,
     VersionLink,
@@ -57,7 +59,7 @@ class CaseHead:
     stage_since: datetime
     owner: str
     owner_id: int | None
-    owner_is_active: bool
+    presence: Presence | None
     desk: str
     desk_zone: str
     zone: str
@@ -106,6 +108,7 @@ class CasePage:
     compared: tuple[int, int] | None
     panel: Panel
     controls: Controls
+    notebook: Notebook
     unknown: Undescribed
     outcomes: tuple[UnknownOutcome, ...]
     finding: Finding | None
@@ -114,7 +117,7 @@ class CasePage:
     next_work: str
     next_work_at: datetime | None
     budget: tuple[Spending, ...]
-    escalation: EscalationView | None
+    escalations: tuple[EscalationView, ...]
     timeline: tuple[Entry, ...]
 
 
@@ -126,15 +129,14 @@ def case_page(*, case_id: int, person: Person, at: datetime, number: int | None 
     loaded = load_case(case_id, number)
     case, playbook, shown = loaded.case, loaded.playbook, loaded.shown
     table = _table(loaded)
-    view = None
-    if shown is not None:
-        view = proposal_view(playbook=playbook, case=case, proposal=shown)
+    view = None if shown is None else proposal_view(playbook=playbook, case=case, proposal=shown)
+    head = _head(case, playbook, loaded.sources, at)
     unknown = _unknown(case, view)
     run = Run.objects.filter(case=case).first()
     outcomes = unknown_outcomes(case=case, playbook=playbook, run=run, at=at)
     return CasePage(
         at=at,
-        head=_head(case, playbook, loaded.sources),
+        head=head,
         axes=_axes(loaded, table, at),
         banner=banner_of(
             case=case, table=table, proposals=loaded.proposals, unsettled=unsettled(outcomes)
@@ -147,6 +149,7 @@ def case_page(*, case_id: int, person: Person, at: datetime, number: int | None 
         compared=versions_to_compare(loaded.proposals, shown),
         panel=_panel(loaded, view),
         controls=_controls(loaded, person, unknown, outcomes, at),
+        notebook=notebook_of(loaded, person=person, place_zone=head.zone, at=at),
         unknown=unknown,
         outcomes=outcomes,
         finding=finding_of(case),
@@ -155,7 +158,7 @@ def case_page(*, case_id: int, person: Person, at: datetime, number: int | None 
         next_work="" if run is None else run.due_reason,
         next_work_at=None if run is None else run.due_at,
         budget=() if run is None else budget_of(case=case, run=run),
-        escalation=escalation_of(case),
+        escalations=escalations_of_case(case),
         timeline=tuple(latest_entries(case_id=case.pk, playbook=playbook, limit=LATEST)),
     )
 
@@ -207,11 +210,12 @@ def _controls(
         release_in_force=loaded.release is not None and loaded.release.ended_at is None,
         unknown=unknown,
         unsettled=unsettled(outcomes),
+        holding=StandingCondition.objects.holding(loaded.case).first(),
         at=at,
     )
 
 
-def _head(case: Case, playbook: Playbook, sources: Sequence[SourceState]) -> CaseHead:
+def _head(case: Case, playbook: Playbook, sources: Sequence[SourceState], at: datetime) -> CaseHead:
     rule = STAGES[case.current_stage]
     fields = next((s.fields for s in sources if s.record_type == playbook.subject_type), {})
     return CaseHead(
@@ -229,7 +233,7 @@ def _head(case: Case, playbook: Playbook, sources: Sequence[SourceState]) -> Cas
         stage_since=case.stage_since,
         owner="" if case.owner is None else str(case.owner),
         owner_id=case.owner_id,
-        owner_is_active=case.owner is not None and case.owner.is_active,
+        presence=owners_of([case], at=at).get(case.pk),
         desk=case.desk.name,
         desk_zone=case.desk.zone,
         zone=zone_of_place(playbook=playbook, fields=fields, otherwise=case.desk.zone),

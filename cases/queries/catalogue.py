@@ -57,6 +57,12 @@ def fact_label(playbook: Playbook, key: str) -> str:
     return key if known is None else known.label
 
 
+def goal_label(playbook: Playbook, key: str) -> str:
+    """What a goal is called; the bare key when the playbook no longer lists it."""
+    known = playbook.goals.get(key)
+    return key if known is None else known.label
+
+
 def action_spec(
     playbook: Playbook, name: str, *, parameters: Mapping[str, Value] | None = None
 ) -> ActionSpec:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from cases import policies
-from cases.models import Case, Decision, Person, Proposal
+from cases.models import Case, Decision, Person, Proposal, StandingCondition
 from cases.queries.catalogue import Undescribed
 from cases.vocabulary.errors import Conflict
 from cases.vocabulary.stages import STAGES, Stage
@@ -16,13 +16,17 @@ from cases.vocabulary.stages import STAGES, Stage
 class Controls:
     """The sentence against each act; empty when it is open.
 
-    `offers_acceptance`, `offers_planning` and `offers_withdrawal` say whether the act belongs here.
+    `held` says what stops releases of this case now, empty when nothing does. `offers_acceptance`,
+    `offers_planning` and `offers_withdrawal` say whether the act belongs here.
     """
 
     release: str
+    held: str
     refuse: str
     take: str
     assign: str
+    hand_back: str
+    escalate: str
     accept: str
     close: str
     plan: str
@@ -46,23 +50,24 @@ def controls_for(
     release_in_force: bool,
     unknown: Undescribed,
     unsettled: str,
+    holding: StandingCondition | None,
     at: datetime,
 ) -> Controls:
     """Ask every policy; no query. What cannot be described is not decided on.
 
-    `unsettled` is the reference of an effect whose outcome is unknown, or empty.
+    `unsettled` is the reference of an effect of unknown outcome; `holding` stops releases, if any.
     """
     against = policies.reason_against
     may_decide = against(policies.check_may_decide, person=person)
-    may_own = against(policies.check_may_own, person=person)
-    is_owner = case.owner_id == person.pk
+    may_release = _against_release(case, person, shown, standing, holding, at)
     return Controls(
-        release=unknown.kind
-        or unknown.actions
-        or _against_release(case, person, shown, standing, at),
+        release=unknown.kind or unknown.actions or may_release,
+        held=_held(case, holding),
         refuse=unknown.kind or _against_refusing(case, person, shown, standing),
-        take=may_own or ("You own this case." if is_owner else ""),
+        take=_against_taking(case, person),
         assign=may_decide,
+        hand_back=_against_handing_back(case, person),
+        escalate=may_decide or against(check_is_open, case=case),
         accept=against(policies.check_may_accept, person=person, case=case),
         close=may_decide or _against_closing(case, unsettled, release_in_force),
         plan=may_decide or unknown.kind or against(check_settled, unsettled=unsettled),
@@ -74,8 +79,25 @@ def controls_for(
         offers_acceptance=case.current_stage is Stage.WAITING_FOR_ACCEPTANCE,
         offers_planning=case.current_stage in {Stage.ESCALATED, Stage.WAITING_FOR_ACCEPTANCE},
         offers_withdrawal=release_in_force,
-        is_owner=is_owner,
+        is_owner=case.owner_id == person.pk,
     )
+
+
+def _against_taking(case: Case, person: Person) -> str:
+    may_own = policies.reason_against(policies.check_may_own, person=person)
+    return may_own or ("You own this case." if case.owner_id == person.pk else "")
+
+
+def _held(case: Case, holding: StandingCondition | None) -> str:
+    """What stops releases of this case, and when it goes on."""
+    if holding is None or case.current_stage is Stage.CLOSED:
+        return ""
+    goes_on = (
+        "What was released waits: it goes on when this is closed, after facts are read again."
+        if case.current_stage is Stage.EXECUTING
+        else "Nothing is released until it is closed."
+    )
+    return f"{holding}. {goes_on}"
 
 
 def check_is_open(*, case: Case) -> None:
@@ -110,6 +132,12 @@ def _against_closing(case: Case, unsettled: str, release_in_force: bool) -> str:
     )
 
 
+def _against_handing_back(case: Case, person: Person) -> str:
+    if case.owner_id != person.pk:
+        return "Only its owner hands the case back."
+    return policies.reason_against(check_is_open, case=case)
+
+
 def _against_asking_the_agent(case: Case) -> str:
     return _first(
         policies.reason_against(check_is_open, case=case),
@@ -142,10 +170,12 @@ def _against_release(
     person: Person,
     shown: Proposal | None,
     standing: Decision | None,
+    holding: StandingCondition | None,
     at: datetime,
 ) -> str:
     rest: dict[str, Any] = {"proposal": shown}
     return _against_refusing(case, person, shown, standing) or _first(
         policies.reason_against(policies.check_not_own_work, person=person, **rest),
         policies.reason_against(policies.check_still_valid, at=at, **rest),
+        policies.reason_against(policies.check_nothing_holds_releases, condition=holding),
     )

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import cached_property
 
 from cases.models import Desk, Leave, OwnershipRule, Person, RosterEntry
 from cases.policies import check_may_own, reason_against
@@ -17,9 +18,17 @@ from cases.vocabulary.rosters import (
     chain_for,
     crew_of,
 )
-from cases.vocabulary.shifts import USUAL_STARTS, Shift, ShiftStart, shift_at
+from cases.vocabulary.shifts import (
+    USUAL_STARTS,
+    Shift,
+    ShiftStart,
+    shift_at,
+    shifts_between,
+)
 
 OFF_SHIFT = "off shift"
+NOT_ACTIVE = "not active"
+MAY_NOT_OWN = "no longer an operator or lead"
 NO_CREW = Crewed(primary=None, backup=None, lead=None)
 
 
@@ -45,9 +54,9 @@ def watches_of(desk: Desk) -> tuple[Watch, ...]:
     )
 
 
-def leaves_of(people: Mapping[int, Person]) -> tuple[Away, ...]:
-    """Standing leave of these people."""
-    standing = Leave.objects.filter(person__in=people, cancelled_at=None)
+def leaves_of(*, since: datetime) -> tuple[Away, ...]:
+    """Everybody's standing leave that is not over at `since`."""
+    standing = Leave.objects.filter(cancelled_at=None, ends_at__gt=since)
     return tuple(
         Away(person=leave.person_id, starts_at=leave.starts_at, ends_at=leave.ends_at)
         for leave in standing
@@ -72,20 +81,43 @@ class Duty:
     leaves: tuple[Away, ...]
     rules: tuple[OwnershipRule, ...]
 
+    @cached_property
+    def absences(self) -> Mapping[int, str]:
+        """Why each person cannot own a case now, in words; empty where they can."""
+        return {person: self._absence(person) for person in self.people}
+
     def absence_of(self, person_id: int) -> str:
         """Why the person cannot own a case now, in words; empty when they can."""
+        return self.absences[person_id]
+
+    @property
+    def present(self) -> list[int]:
+        """Everybody who can own a case now."""
+        return [person for person, absence in self.absences.items() if not absence]
+
+    def leave_of(self, person_id: int) -> Away | None:
+        """The leave that the person is on now, the longest where there are several."""
+        standing = [
+            leave
+            for leave in self.leaves
+            if leave.person == person_id and leave.starts_at <= self.at < leave.ends_at
+        ]
+        return max(standing, key=lambda leave: leave.ends_at, default=None)
+
+    def _absence(self, person_id: int) -> str:
         person = self.people[person_id]
-        if refusal := reason_against(check_may_own, person=person):
-            return "not active" if not person.is_active else refusal
-        for leave in self.leaves:
-            if leave.person == person_id and leave.starts_at <= self.at < leave.ends_at:
-                return f"on leave until {local_text(leave.ends_at, zone=self.desk.zone)}"
-        if self.keeps_roster and person_id not in self._present:
+        if not person.is_active:
+            return NOT_ACTIVE
+        if reason_against(check_may_own, person=person):
+            return MAY_NOT_OWN
+        if leave := self.leave_of(person_id):
+            return f"on leave until {local_text(leave.ends_at, zone=self.desk.zone)}"
+        if self.keeps_roster and person_id not in self._rostered:
             return OFF_SHIFT
         return ""
 
-    @property
-    def _present(self) -> frozenset[int]:
+    @cached_property
+    def _rostered(self) -> frozenset[int]:
         """Who stands in the shift or stays from the one before; lead and manager can be called."""
         called = {self.desk.lead_id, self.desk.manager_id}
         present = self.crew.people | self.staying.people
@@ -98,7 +130,7 @@ class Duty:
             crew=self.crew,
             desk_lead=self.desk.lead_id,
             desk_manager=self.desk.manager_id,
-            absences={person: self.absence_of(person) for person in self.people},
+            absences=self.absences,
         )
 
     def _first_for(self, kind: str, case_type: str) -> Asked:
@@ -109,26 +141,67 @@ class Duty:
         return Position.PRIMARY
 
 
-def duty_at(*, desk: Desk, at: datetime) -> Duty:
-    """Who is on duty at the desk at that instant. Four queries, whatever the roster's size."""
-    starts = starts_of(desk)
-    watches = watches_of(desk)
-    shift = shift_at(at, zone=desk.zone, starts=starts)
-    before = shift_at(_just_before(shift), zone=desk.zone, starts=starts)
-    is_overlapping = at < shift.overlap_until
+@dataclass(frozen=True, kw_only=True)
+class Roster:
+    """Everything that says who is on duty at a desk when, so that many moments cost no query."""
+
+    desk: Desk
+    starts: tuple[ShiftStart, ...]
+    watches: tuple[Watch, ...]
+    people: Mapping[int, Person]
+    leaves: tuple[Away, ...]
+    rules: tuple[OwnershipRule, ...]
+
+    def duty_at(self, at: datetime) -> Duty:
+        """Who is on duty at that instant."""
+        shift = shift_at(at, zone=self.desk.zone, starts=self.starts)
+        staying = NO_CREW
+        if at < shift.overlap_until:
+            before = shift.starts_at - shift.starts_at.resolution
+            staying = self.crew_of(shift_at(before, zone=self.desk.zone, starts=self.starts))
+        return Duty(
+            desk=self.desk,
+            at=at,
+            shift=shift,
+            crew=self.crew_of(shift),
+            staying=staying,
+            keeps_roster=bool(self.watches),
+            people=self.people,
+            leaves=self.leaves,
+            rules=self.rules,
+        )
+
+    def crew_of(self, shift: Shift) -> Crewed:
+        """Who stands in a shift, there or not."""
+        return crew_of(shift, watches=self.watches)
+
+    def shifts(self, *, start: datetime, end: datetime) -> list[Shift]:
+        """All shifts that touch the time from `start` up to `end`."""
+        return shifts_between(start=start, end=end, zone=self.desk.zone, starts=self.starts)
+
+    def off_since(self, person_id: int, *, at: datetime, within: timedelta) -> datetime | None:
+        """When the person's last shift before `at` ended, overlap included; None if none did."""
+        ended = None
+        shifts = self.shifts(start=at - within, end=at + timedelta(microseconds=1))
+        for shift, following in zip(shifts, shifts[1:], strict=False):
+            if person_id in self.crew_of(shift).people:
+                ended = following.overlap_until
+        return ended if ended is not None and ended <= at else None
+
+
+def roster_of(desk: Desk, *, since: datetime) -> Roster:
+    """The desk's roster for moments from `since` on. Five queries, whatever its size."""
     people = {person.pk: person for person in Person.objects.all()}
-    return Duty(
+    return Roster(
         desk=desk,
-        at=at,
-        shift=shift,
-        crew=crew_of(shift, watches=watches),
-        staying=crew_of(before, watches=watches) if is_overlapping else NO_CREW,
-        keeps_roster=bool(watches),
+        starts=starts_of(desk),
+        watches=watches_of(desk),
         people=people,
-        leaves=leaves_of(people),
+        leaves=leaves_of(since=since),
         rules=tuple(desk.ownership_rules.all()),
     )
 
 
-def _just_before(shift: Shift) -> datetime:
-    return shift.starts_at - shift.starts_at.resolution
+def duty_at(*, desk: Desk, at: datetime) -> Duty:
+    """Who is on duty at the desk at that instant."""
+    return roster_of(desk, since=at).duty_at(at)

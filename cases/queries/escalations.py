@@ -1,4 +1,4 @@
-"""Escalations that are under way: what was not decided in time, and who it was put before."""
+"""Escalations that are under way: why, before whom a case was put, and who is called next."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,25 +6,53 @@ from datetime import datetime
 
 from cases.models import Case, Escalation
 
+CAUSES = {
+    Escalation.Cause.NO_OWNER: "nobody available",
+    Escalation.Cause.NOT_DECIDED: "overdue",
+    Escalation.Cause.BY_PERSON: "asked for",
+    Escalation.Cause.OFF_SHIFT: "owner off shift",
+}
+"""The word for each cause, the most urgent first."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class EscalationView:
-    """Before whom a case was put, since when, and why."""
+    """Before whom a case was put, since when, why, and who is called at which time if they stay."""
 
+    cause: str
+    word: str
     to: str
     since: datetime
     reason: str
+    next_to: str
+    next_at: datetime | None
 
 
-def escalation_of(case: Case) -> EscalationView | None:
-    """The escalation of a case that is under way, or None; one query."""
-    return escalations_of([case.pk]).get(case.pk)
+def escalations_of_case(case: Case) -> tuple[EscalationView, ...]:
+    """The escalations of a case that are under way, the most urgent first; one query."""
+    return escalations_of([case.pk]).get(case.pk, ())
 
 
-def escalations_of(ids: Sequence[int]) -> Mapping[int, EscalationView]:
-    """Case to its escalation under way; one query."""
-    running = Escalation.objects.filter(case_id__in=ids, ended_at=None).select_related("to")
-    return {
-        row.case_id: EscalationView(to=str(row.to), since=row.started_at, reason=row.reason)
-        for row in running
-    }
+def escalations_of(ids: Sequence[int]) -> Mapping[int, tuple[EscalationView, ...]]:
+    """Case to its escalations under way, the most urgent first; one query."""
+    running = Escalation.objects.filter(case_id__in=ids, ended_at=None)
+    found: dict[int, list[Escalation]] = {}
+    for row in running.select_related("to", "next_to"):
+        found.setdefault(row.case_id, []).append(row)
+    return {case: tuple(map(_view, sorted(rows, key=_urgency))) for case, rows in found.items()}
+
+
+def _urgency(row: Escalation) -> tuple[int, datetime, int]:
+    return list(CAUSES).index(Escalation.Cause(row.cause)), row.started_at, row.pk
+
+
+def _view(row: Escalation) -> EscalationView:
+    return EscalationView(
+        cause=row.cause,
+        word=CAUSES[Escalation.Cause(row.cause)],
+        to=str(row.to),
+        since=row.started_at,
+        reason=row.reason,
+        next_to="" if row.next_to is None else str(row.next_to),
+        next_at=row.next_at,
+    )

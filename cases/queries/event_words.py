@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from cases.models import CaseLine
 from cases.queries.values import UNSAYABLE, plain_text
 from cases.vocabulary.budgets import NAMES, Resource, amount_text
 from cases.vocabulary.digest import short_code
@@ -145,9 +146,25 @@ def _reported(data: Data) -> str:
     return f"The {data['system']} system reported {data['report']} ({record}{status}; {about})."
 
 
+def _sort(data: Data) -> str:
+    return str(CaseLine.Sort(data["sort"]).label)
+
+
 def _finding(data: Data) -> str:
     word = "happened" if data["happened"] else "did not happen"
     return f"Found that {data['reference']} {word}: {data['reason']}"
+
+
+def _answered(data: Data) -> str:
+    word = {
+        "accept": "accepted",
+        "assign": f"assigned to {data['to']}",
+        "escalate": "escalated",
+        "question": "answered with a question",
+        "refuse": "refused",
+    }[data["answer"]]
+    blocked = " as blocked" if data.get("as_blocked") else ""
+    return _with_reason(f"At the handover {word}{blocked}", data)
 
 
 SENTENCES: dict[str, Callable[[Data], str]] = {
@@ -179,6 +196,7 @@ SENTENCES: dict[str, Callable[[Data], str]] = {
     "decision_overdue": lambda data: (
         f"Proposal {data['number']} was not decided in time: escalated to {data['to']}."
     ),
+    "escalated": lambda data: _with_reason(f"Escalated to {data['to']}", data),
     "escalation_ended": _plain("The escalation ended"),
     "case_unblocked": _plain("Case no longer blocked"),
     "case_escalated": _plain("Escalated to a person"),
@@ -196,6 +214,14 @@ SENTENCES: dict[str, Callable[[Data], str]] = {
     "flow_migrated": lambda data: (
         f"The agent's saved state was translated from flow {data['before']} to {data['now']}."
     ),
+    "handover_answered": _answered,
+    "handover_note": lambda data: f"Note for the next shift: {data['note'] or 'none'}",
+    "handover_row_repaired": _plain("The handover row was brought up to date"),
+    "goal_added": lambda data: f"A goal was added: {data['goal']}",
+    "goal_achieved": lambda data: _with_reason(f"Goal “{data['goal']}” achieved", data),
+    "goal_dropped": lambda data: _with_reason(f"Goal “{data['goal']}” dropped", data),
+    "line_written": lambda data: f"{_sort(data)} written down: {data['text']}",
+    "line_ended": lambda data: _with_reason(f"{_sort(data)} ended ({data['text']})", data),
     "outcome_accepted": _plain("Outcome accepted"),
     "case_closed": _plain("Case closed"),
     "plan_requested": _plain("A new plan was asked for"),
@@ -210,7 +236,9 @@ SENTENCES: dict[str, Callable[[Data], str]] = {
 SAID_ALREADY = frozenset(
     {"reason", "changes", "number", "record", "digest", "version", "version_before", "stage"}
     | {"before", "outcome", "changed", "decision", "to", "owner", "found", "matches", "planner"}
+    | {"answer", "as_blocked", "note"}
     | {"act", "happened", "resource", "limit", "used", "report", "status", "system"}
+    | {"goal", "sort", "text"}
 )
 QUIET_EVENTS = frozenset({"stage_entered", "plan_asked", "plan_answered", "planning_due"})
 

@@ -6,6 +6,7 @@ from datetime import datetime, time
 
 from cases.models import ClockRequest, Desk, Person
 from cases.queries.acts import View, counts_for
+from cases.queries.conditions import StandingRow, open_conditions
 from cases.queries.pauses import PauseRow, standing_pauses
 from cases.vocabulary.shifts import EVERY_DAY, ShiftStart, next_boundary
 
@@ -15,13 +16,14 @@ DESK_ZONE_WITHOUT_A_DESK = "UTC"
 
 @dataclass(frozen=True, kw_only=True)
 class DeskFrame:
-    """The desk's name and IANA zone, the business instant, the counts, and what is paused."""
+    """The desk's name and IANA zone, the business instant, the counts, and what stands or rests."""
 
     desk: str
     zone: str
     at: datetime
     counts: Mapping[View, int]
     pauses: Sequence[PauseRow]
+    conditions: Sequence[StandingRow]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +41,7 @@ class ClockStrip:
 
 
 def frame_for(*, person: Person, at: datetime) -> DeskFrame:
-    """The frame of a page for this person; three queries."""
+    """The frame of a page for this person; four queries."""
     desk = Desk.objects.order_by("id").first()
     return DeskFrame(
         desk="No desk yet" if desk is None else desk.name,
@@ -47,6 +49,7 @@ def frame_for(*, person: Person, at: datetime) -> DeskFrame:
         at=at,
         counts=counts_for(person),
         pauses=standing_pauses(),
+        conditions=open_conditions(at=at),
     )
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from cases.models import Case, Evidence, Proposal, ProposedAction
 from cases.queries.banner import state_label
-from cases.queries.catalogue import action_spec, fact_label
+from cases.queries.catalogue import action_spec, fact_label, goal_label
 from cases.queries.values import counted, money_text, parameters_text, said
 from cases.vocabulary.digest import short_code
 from cases.vocabulary.playbook import ActionSpec, Playbook
@@ -17,7 +17,10 @@ BUTTON_WORDS = {"message": ("send", "update"), "booking": ("book", "truck")}
 
 @dataclass(frozen=True, kw_only=True)
 class ActionView:
-    """One action: what it does, its effect, whether it can be undone, and its exact parameters."""
+    """One action: what it does, its effect, whether it can be undone, and its exact parameters.
+
+    `goal` is the label of the goal that it carries.
+    """
 
     position: int
     name: str
@@ -30,6 +33,7 @@ class ActionView:
     depends_on: tuple[int, ...]
     parameters: tuple[tuple[str, str], ...]
     rests_on: tuple[str, ...]
+    goal: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +134,7 @@ def action_view(playbook: Playbook, row: ProposedAction) -> ActionView:
         depends_on=tuple(row.depends_on),
         parameters=tuple(parameters_text(spec=spec, parameters=row.parameters)),
         rests_on=tuple(fact_label(playbook, rests.key) for rests in spec.rests_on),
+        goal=goal_label(playbook, spec.goal),
     )
 
 

@@ -16,6 +16,8 @@ from cases.models import Case, Person, Proposal
 from cases.queries.acts import Act, View, condition_of, is_turn_of, open_with_act
 from cases.queries.banner import is_on_hold, state_label
 from cases.queries.catalogue import playbook_for, type_label
+from cases.queries.escalations import EscalationView
+from cases.queries.presence import Presence, owners_of
 from cases.queries.proposal_view import few_words
 from cases.queries.queue_parts import Parts, parts_of
 from cases.queries.sources import SourceState
@@ -35,7 +37,10 @@ HEADINGS = {
     Act.BLOCKED: ("Blocked", "The agent cannot go on; each row says why. Nothing can be released."),
     Act.ESCALATED: ("Escalated", "No plan stands; a person decides what happens next."),
     Act.ACCEPT: ("Accept the outcome", "Everything released is done, or nothing is left to do."),
-    Act.UNOWNED: ("Without an owner", "The agent works on it, but nobody answers for it."),
+    Act.UNOWNED: (
+        "Without an available owner",
+        "The agent works on it, but nobody who is there answers for it.",
+    ),
     Act.AGENT: ("With the agent", "Nothing to do for you; it comes back when it needs you."),
 }
 
@@ -62,10 +67,10 @@ class QueueRow:
     reason: str
     chips: tuple[Chip, ...]
     changes: tuple[str, ...]
-    escalated_to: str
+    escalation: EscalationView | None
     owner: str
     is_mine: bool
-    owner_is_active: bool
+    presence: Presence | None
     zone: str
     since: datetime
     does: str
@@ -145,6 +150,7 @@ def changed_since(*, person: Person, since: datetime) -> int:
 
 def _page(condition: Q, after: tuple[datetime, int] | None) -> list[Case]:
     ready = Proposal.objects.filter(case=OuterRef("pk"), state=Proposal.State.READY)
+    nearest = Coalesce(Least(F("decide_by"), F("valid_until")), F("next_try_at"), F("stage_since"))
     found = (
         open_with_act()
         .filter(condition)
@@ -152,10 +158,8 @@ def _page(condition: Q, after: tuple[datetime, int] | None) -> list[Case]:
         .annotate(valid_until=Subquery(ready.values("valid_until")[:1]))
         .annotate(
             due=When_(
-                When(escalated_to__isnull=False, then=F("decide_by") - AHEAD_OF_ALL),
-                default=Coalesce(
-                    Least(F("decide_by"), F("valid_until")), F("next_try_at"), F("stage_since")
-                ),
+                When(is_overdue=True, then=Coalesce(F("decide_by"), nearest) - AHEAD_OF_ALL),
+                default=nearest,
             )
         )
         .order_by("due", "id")
@@ -168,10 +172,13 @@ def _page(condition: Q, after: tuple[datetime, int] | None) -> list[Case]:
 
 def _rows(cases: Sequence[Case], *, person: Person, at: datetime) -> tuple[QueueRow, ...]:
     parts = parts_of([case.pk for case in cases])
-    return tuple(_row(case, parts[case.pk], person, at) for case in cases)
+    there = owners_of(cases, at=at)
+    return tuple(_row(case, parts[case.pk], there.get(case.pk), person, at) for case in cases)
 
 
-def _row(case: Case, parts: Parts, person: Person, at: datetime) -> QueueRow:
+def _row(
+    case: Case, parts: Parts, presence: Presence | None, person: Person, at: datetime
+) -> QueueRow:
     playbook, act = playbook_for(case.kind), Act(case.act)  # type: ignore[attr-defined]
     subject = parts.subject(playbook.subject_type)
     due, due_word = _deadline(case, act, parts.versions)
@@ -185,10 +192,10 @@ def _row(case: Case, parts: Parts, person: Person, at: datetime) -> QueueRow:
         reason=case.blocked_reason or case.stage_reason,
         chips=tuple(_chip(case, version) for version in reversed(parts.versions)),
         changes=parts.changes,
-        escalated_to=parts.escalated_to,
+        escalation=parts.escalation,
         owner="" if case.owner is None else str(case.owner),
         is_mine=case.owner_id == person.pk,
-        owner_is_active=case.owner is None or case.owner.is_active,
+        presence=presence,
         zone=zone_of_place(
             playbook=playbook,
             fields={} if subject is None else subject.fields,

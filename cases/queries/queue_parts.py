@@ -10,17 +10,17 @@ from django.db.models import F, OuterRef, Window
 from django.db.models.functions import RowNumber
 
 from cases.models import CaseSource, Proposal, ProposedAction
-from cases.queries.escalations import escalations_of
+from cases.queries.escalations import EscalationView, escalations_of
 from cases.queries.sources import SourceState, state_of
 
 
 @dataclass(kw_only=True)
 class Parts:
-    """One case's two newest versions, newest first, its sources, and before whom it was put."""
+    """One case's two newest versions, newest first, its sources, and its most urgent escalation."""
 
     versions: list[Mapping[str, Any]] = field(default_factory=list)
     sources: list[SourceState] = field(default_factory=list)
-    escalated_to: str = ""
+    escalation: EscalationView | None = None
 
     def subject(self, record_type: str) -> SourceState | None:
         """The source record the case is about."""
@@ -51,8 +51,8 @@ def parts_of(ids: Sequence[int]) -> Mapping[int, Parts]:
     )
     for link in links:
         found[link.case_id].sources.append(state_of(link.record))
-    for case_id, escalation in escalations_of(ids).items():
-        found[case_id].escalated_to = escalation.to
+    for case_id, escalations in escalations_of(ids).items():
+        found[case_id].escalation = escalations[0]
     return found
 
 

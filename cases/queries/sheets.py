@@ -1,8 +1,10 @@
 """The newest readings of a case as a fact sheet."""
 
-from cases.models import Case, Observation
+from collections.abc import Iterable
+
+from cases.models import Case, Observation, SourceRecord
+from cases.queries.catalogue import playbook_for
 from cases.vocabulary.facts import FactSheet, Reading
-from cases.vocabulary.playbooks import playbook_of
 
 
 def reading_from(observation: Observation) -> Reading:
@@ -31,7 +33,21 @@ def sheet_of(case: Case) -> FactSheet:
         .order_by("record__record_type", "record__record_id")
     )
     return FactSheet(
-        subject_type=playbook_of(case.kind).subject_type,
+        subject_type=playbook_for(case.kind).subject_type,
         subject_id=case.subject,
         readings=tuple(reading_from(observation) for observation in newest),
+    )
+
+
+def sheet_among(case: Case, records: Iterable[SourceRecord]) -> FactSheet:
+    """The same from the case's records with `latest` loaded, without asking the database."""
+    readings = []
+    for record in sorted(records, key=lambda item: (item.record_type, item.record_id)):
+        if record.latest is not None and record.latest.outcome == Observation.Outcome.READ:
+            record.latest.record = record
+            readings.append(reading_from(record.latest))
+    return FactSheet(
+        subject_type=playbook_for(case.kind).subject_type,
+        subject_id=case.subject,
+        readings=tuple(readings),
     )

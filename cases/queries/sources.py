@@ -1,11 +1,12 @@
 """What a case's sources say: fresh, ageing, missing or unreadable, and since when."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from cases.models import Case, Observation, SourceRecord
+from cases.models import Case, CaseSource, Observation, SourceRecord
 from cases.queries.values import age_text
 from cases.vocabulary.facts import FactSheet, Reading, went_back
 
@@ -86,6 +87,19 @@ def sources_of(case: Case) -> tuple[SourceState, ...]:
     """Every source record of the case, subject first; one query."""
     records = case.sources.select_related("latest", "last_attempt").order_by("id")
     return tuple(state_of(record) for record in records)
+
+
+def sources_of_many(case_ids: Collection[int]) -> Mapping[int, tuple[SourceState, ...]]:
+    """Case to its source records; one query, whatever the number of cases."""
+    found: dict[int, list[SourceState]] = defaultdict(list)
+    links = (
+        CaseSource.objects.filter(case__in=case_ids)
+        .select_related("record__latest", "record__last_attempt")
+        .order_by("record_id")
+    )
+    for link in links:
+        found[link.case_id].append(state_of(link.record))
+    return {case_id: tuple(states) for case_id, states in found.items()}
 
 
 def sheet_from(*, case: Case, subject_type: str, sources: Sequence[SourceState]) -> FactSheet:

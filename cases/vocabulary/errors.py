@@ -48,9 +48,9 @@ class DecisionRefused(Conflict):
     """A decision does not count: it was made on something that is no longer the current proposal.
 
     `reason_code` is one of `stale`, `expired`, `superseded`, `already_decided`, `digest_mismatch`,
-    `case_changed`, `unseen_changes`, `not_waiting`, `blocked`. `changes` holds the field-by-field
-    difference as plain mappings (key, label, then, now, mark, why). `current_number` is the version
-    to look at instead, if there is one.
+    `case_changed`, `unseen_changes`, `not_waiting`, `blocked`, `held`. `changes` holds the
+    field-by-field difference as plain mappings (key, label, then, now, mark, why). `current_number`
+    is the version to look at instead, if there is one.
     """
 
     code = "decision_refused"
@@ -69,17 +69,35 @@ class DecisionRefused(Conflict):
         self.current_number = current_number
 
 
-class FindingOvertaken(Conflict):
-    """More is known of an unknown outcome than the person saw who recorded what they found.
+class Overtaken(Conflict):
+    """What the person saw is not how it stands.
 
     `differences` lists what they saw and what holds now: (what, then, now), in words.
     """
 
-    code = "finding_overtaken"
+    code = "overtaken"
 
     def __init__(self, message: str, *, differences: Sequence[tuple[str, str, str]]) -> None:
         super().__init__(message)
         self.differences = tuple(differences)
+
+
+class FindingOvertaken(Overtaken):
+    """More is known of an unknown outcome than the person saw who recorded what they found."""
+
+    code = "finding_overtaken"
+
+
+class RowOvertaken(Overtaken):
+    """A row of a handover sheet is not as the person saw it who answered or signed."""
+
+    code = "row_overtaken"
+
+
+class ReadBackDiffers(Overtaken):
+    """A critical fact was not read back as it is now; `differences` has (what, read back, now)."""
+
+    code = "read_back_differs"
 
 
 class LeaseLost(Conflict):

@@ -4,7 +4,7 @@ Values are plain JSON, one form per kind (see `FactKind`). Comparison is by mean
 amounts by minor units and currency, times by instant, weights within a tolerance.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
@@ -178,6 +178,16 @@ def material_fact_from(value: Mapping[str, Any]) -> MaterialFact:
         value=value["value"],
         positions=tuple(value["positions"]),
     )
+
+
+def first_expiry(values: Iterable[Value]) -> datetime | None:
+    """When the first of these values that is still open runs out, by nothing but the clock."""
+    ends = [
+        instant_from(value["expires_at"])
+        for value in values
+        if isinstance(value, dict) and value.get("state") == "open" and "expires_at" in value
+    ]
+    return min(ends, default=None)
 
 
 def _weight(value: Value) -> Decimal:

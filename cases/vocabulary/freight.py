@@ -157,5 +157,6 @@ FREIGHT = Playbook(
     expiry_of=_expiry_of,
     candidates=candidates,
     budget=USUAL_BUDGET,
+    critical_facts=("delivery_window", "carrier_assignment"),
     wording={"source": "transport system", "release": "Release", "released": "released"},
 )

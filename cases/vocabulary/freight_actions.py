@@ -1,11 +1,13 @@
 """The freight catalogue: every action the agent may propose, and nothing else."""
 
+from cases.vocabulary.clocks import instant_from
 from cases.vocabulary.money import money_from
 from cases.vocabulary.playbook import (
     ActionSpec,
     ParameterKind,
     Parameters,
     ParameterSpec,
+    Promised,
     ReadBackCheck,
     RestsOn,
 )
@@ -102,6 +104,12 @@ SEND_CUSTOMER_UPDATE = ActionSpec(
             "sent_by": "Watchbill",
         }
     },
+    promises=lambda p: Promised(
+        to=p["recipient"],
+        what=f"delivery {window_text(p['promised'])}",
+        until=instant_from(p["promised"]["end"]),
+        zone=p["promised"]["zone"],
+    ),
 )
 
 KEEP_ASSIGNED_CARRIER = ActionSpec(

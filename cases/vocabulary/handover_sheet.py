@@ -4,12 +4,14 @@ A case stands in the first section that fits, and sections stand in the order of
 most dangerous comes first and nothing is listed twice or left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 SOON = timedelta(hours=1)
+QUICKEST_READING = timedelta(seconds=2)
+"""Nobody reads a row faster than this."""
 TODAY = timedelta(hours=12)
 
 
@@ -163,7 +165,35 @@ MOST_READ_BACK = 3
 
 
 def read_back_mismatches(
-    *, wanted: Sequence[ReadBackFact], given: dict[str, str]
+    *, wanted: Sequence[ReadBackFact], given: Mapping[str, str]
 ) -> tuple[ReadBackFact, ...]:
     """The critical facts that were not read back as they are now; blanks count as not read."""
-    return tuple(fact for fact in wanted if given.get(fact.key, "").strip() != fact.shown)
+    return tuple(
+        fact for fact in wanted if _plain(given.get(fact.key, "")) != _plain(fact.shown)
+    )
+
+
+def _plain(text: str) -> str:
+    """How a value compares that somebody typed: blanks, capitals and kinds of dash do not count."""
+    return " ".join(text.replace("–", "-").casefold().split())
+
+
+def can_have_read(*, shown_at: datetime, last_at: datetime | None, at: datetime) -> bool:
+    """Whether a person can have read a row that they accept at `at`.
+
+    The page showed it at `shown_at`; `last_at` is when the same person accepted another row.
+    """
+    since = shown_at if last_at is None else max(shown_at, last_at)
+    return at - since >= QUICKEST_READING
+
+
+def differences(
+    *, seen: Mapping[str, str], now: Mapping[str, str]
+) -> tuple[tuple[str, str, str], ...]:
+    """What stands otherwise in a row than it was seen: (what, as seen, now), in the row's order."""
+    labels = [*now, *(label for label in seen if label not in now)]
+    return tuple(
+        (label, seen.get(label, "–"), now.get(label, "–"))
+        for label in labels
+        if seen.get(label, "–") != now.get(label, "–")
+    )

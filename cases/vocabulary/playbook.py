@@ -52,13 +52,24 @@ class ReadBackCheck:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Promised:
+    """What an action promised: to whom, what, and by when, in the zone of the place."""
+
+    to: str
+    what: str
+    until: datetime
+    zone: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ActionSpec:
     """One entry of the closed catalogue.
 
     `target_record` is the record type in which the effect is read back, or None for an action that
     changes nothing outside. `reads_back` lists what must be found there. `adopted_when` holds the
     states of that record that mean the other party took it up. `leaves_behind` maps the fact keys
-    that this action itself changes to the value it should leave, given its parameters.
+    that this action itself changes to the value it should leave, given its parameters. `promises`
+    says what somebody was promised by it, given its parameters, None when it promises nothing.
     """
 
     name: str
@@ -77,6 +88,7 @@ class ActionSpec:
     adoption_label: str = ""
     cost_parameter: str | None = None
     leaves_behind: Mapping[str, Callable[[Parameters], Value]] = field(default_factory=dict)
+    promises: Callable[[Parameters], Promised] | None = None
 
     @property
     def changes_the_outside(self) -> bool:
@@ -177,7 +189,8 @@ class Playbook:
     `decide_by` gives the instant by which a person should have decided. `release_valid_for` is the
     longest a release may wait before it is carried out; `expiry_of` gives the first external expiry
     of an action (rate, appointment), or None. `candidates` lists plans, best first. `budget` limits
-    what the agent may use up on one case; a person may raise it.
+    what the agent may use up on one case; a person may raise it. `critical_facts` are the one to
+    three facts of the subject that whoever takes an urgent case over reads back.
     """
 
     kind: str
@@ -193,6 +206,7 @@ class Playbook:
     expiry_of: Callable[[PlannedAction, FactSheet], datetime | None]
     candidates: Candidates
     budget: Amounts = field(default_factory=lambda: USUAL_BUDGET)
+    critical_facts: tuple[str, ...] = ()
     wording: Mapping[str, str] = field(default_factory=dict)
 
     def action(self, name: str) -> ActionSpec:

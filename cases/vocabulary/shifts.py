@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 
-from cases.vocabulary.clocks import first_instant_at, local_text, zone_named
+from cases.vocabulary.clocks import BELIEVABLE_YEARS, first_instant_at, local_text, zone_named
 from cases.vocabulary.errors import InvalidInput
 
 ONE_DAY = timedelta(days=1)
+USUAL_GAP = timedelta(days=2)
 LONGEST_GAP = timedelta(days=9)
 """Between two starts lies at most a week, and a clock change."""
 LONGEST_OVERLAP = timedelta(hours=4)
@@ -27,6 +28,18 @@ class AmbiguousTime(InvalidInput):
     def __init__(self, message: str, *, choices: tuple[datetime, datetime]) -> None:
         super().__init__(message)
         self.choices = choices
+
+
+@dataclass(frozen=True, kw_only=True)
+class WallTime:
+    """A time as somebody typed it: what clocks show in `zone`, without an offset.
+
+    `which` is `earlier` or `later` where clocks show it twice and one was chosen, else empty.
+    """
+
+    wall: datetime
+    zone: str
+    which: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,10 +103,12 @@ def check_starts(starts: Sequence[ShiftStart]) -> None:
 
 def shift_at(moment: datetime, *, zone: str, starts: Sequence[ShiftStart]) -> Shift:
     """The one shift to which a moment belongs."""
-    around = _shifts(
-        first=moment - LONGEST_GAP, last=moment + LONGEST_GAP, zone=zone, starts=starts
-    )
-    return next(shift for shift in around if shift.starts_at <= moment < shift.ends_at)
+    for reach in (USUAL_GAP, LONGEST_GAP):
+        around = _shifts(first=moment - reach, last=moment + reach, zone=zone, starts=starts)
+        for shift in around:
+            if shift.starts_at <= moment < shift.ends_at:
+                return shift
+    raise InvalidInput("This desk has no shifts.")
 
 
 def shift_after(shift: Shift, *, zone: str, starts: Sequence[ShiftStart]) -> Shift:
@@ -163,3 +178,16 @@ def instant_of(wall: datetime, *, zone: str) -> datetime:
             choices=(earlier, later),
         )
     return earlier
+
+
+def chosen_instant(typed: WallTime) -> datetime:
+    """The instant that was meant; raises like `instant_of` until one of two was chosen."""
+    if typed.wall.year not in BELIEVABLE_YEARS:
+        raise InvalidInput(f"{typed.wall:%Y} is not a year that business is done in.")
+    try:
+        return instant_of(typed.wall, zone=typed.zone)
+    except AmbiguousTime as error:
+        chosen = dict(zip(("earlier", "later"), error.choices, strict=True)).get(typed.which)
+        if chosen is None:
+            raise
+        return chosen

@@ -259,8 +259,9 @@ class Capabilities:
     refused. `lookup_by_reference`: a change is found again by our own reference. `key_lifetime` is
     how long the target honours an idempotency key (None: it has no keys), `consistency_window` how
     long a change may stay invisible to look-ups, `calls_per_minute` what one process of the agent
-    may make (None: as many as it likes). A declaration that contradicts itself raises
-    `InvalidInput`.
+    may make (None: as many as it likes). `change_feed`: it tells without a gap which subjects
+    changed, so that its silence proves that one did not. A declaration that contradicts itself
+    raises `InvalidInput`.
     """
 
     system: str
@@ -272,6 +273,7 @@ class Capabilities:
     key_lifetime: timedelta | None
     consistency_window: timedelta
     calls_per_minute: int | None = None
+    change_feed: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be true together."""

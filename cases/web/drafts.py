@@ -12,12 +12,19 @@ LONGEST_DRAFT = 4000
 FOR_WHAT = {
     "decide": "for a decision",
     "accept": "for accepting the outcome",
+    "hand_back": "for handing the case back",
+    "escalate": "for escalating the case",
     "plan": "for asking for another plan",
     "close": "for closing without action",
     "withdraw": "for withdrawing the release",
     "finding": "for recording what you found out",
     "trust": "for trusting a source again",
     "budget": "for raising the agent's budget",
+    "handover": "for answering on the handover sheet",
+    "handover_note": "for a note to the next shift",
+    "goal": "for a new goal",
+    "settle": "for settling a goal",
+    "line": "for a line on the case",
 }
 """The acts that take a reason, and how a kept text says which it was typed for."""
 
@@ -59,12 +66,19 @@ def without_a_form(*, page: CasePage, drafts: Mapping[str, str]) -> tuple[KeptTe
     has_form = {
         "decide": page.panel.decision is None and page.proposal is not None,
         "accept": controls.offers_acceptance and not controls.accept,
+        "hand_back": not controls.hand_back,
+        "escalate": not controls.escalate,
         "plan": controls.offers_planning and not controls.plan,
         "close": not page.head.is_closed and not controls.close,
         "withdraw": controls.offers_withdrawal and not controls.withdraw,
         "finding": any(outcome.gave_up for outcome in page.outcomes) and not controls.finding,
         "trust": bool(page.went_back) and not controls.trust,
         "budget": not controls.budget,
+        "handover": False,
+        "handover_note": False,
+        "goal": not page.notebook.against,
+        "settle": not page.notebook.against,
+        "line": not page.notebook.against,
     }
     if page.proposal is not None:
         has_form["decide"] = has_form["decide"] and page.proposal.is_ready

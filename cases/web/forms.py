@@ -1,12 +1,15 @@
 """Forms check what was posted and hand it on as plain values; they decide nothing."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django import forms
 
 from cases.actions.decisions import Answer
-from cases.models import Decision
+from cases.models import Decision, Desk, Goal, RowAnswer
 from cases.vocabulary.errors import InvalidInput
+from cases.vocabulary.shifts import WallTime
 
 
 class PostedForm(forms.Form):
@@ -82,6 +85,90 @@ class TrustForm(ReasonForm):
     seen_version = forms.IntegerField()
 
 
+class WallTimeField(forms.CharField):
+    """What clocks show, as a browser's date and time field sends it; empty means no time."""
+
+    def to_python(self, value: Any) -> datetime | None:  # type: ignore[override]
+        """The time without any zone: which one is meant is said beside it."""
+        text = super().to_python(value)
+        if not text:
+            return None
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError as error:
+            raise forms.ValidationError("give date and time, such as 2026-11-24T10:00.") from error
+
+
+class WallTimeForm(PostedForm):
+    """A time in a zone, and which of the two is meant where clocks show it twice."""
+
+    time = WallTimeField(required=False)
+    zone = forms.CharField(required=False, max_length=64)
+    which = forms.ChoiceField(
+        required=False, choices=(("earlier", "The earlier one"), ("later", "The later one"))
+    )
+
+    def wall_time(self) -> WallTime | None:
+        """What was typed, None when no time was."""
+        values = self.values()
+        if values["time"] is None:
+            return None
+        return WallTime(wall=values["time"], zone=values["zone"], which=values["which"])
+
+
+class LineForm(WallTimeForm):
+    """A line of a case; its text is in `reason`, like everything typed that must not be lost."""
+
+    sort = forms.CharField(max_length=12)
+    party = forms.CharField(required=False)
+    reason = ReasonField(required=False)
+
+
+class EndForm(ReasonForm):
+    """Which line is ended."""
+
+    line = forms.IntegerField(min_value=1, max_value=2**62)
+
+
+class SettleForm(ReasonForm):
+    """Which goal is settled, and whether it is achieved or dropped."""
+
+    goal = forms.CharField(
+        max_length=64, error_messages={"required": "choose the goal that you settle."}
+    )
+    state = forms.ChoiceField(
+        choices=((Goal.State.ACHIEVED, "Achieved"), (Goal.State.DROPPED, "Dropped")),
+        error_messages={"required": "choose whether it is achieved or dropped."},
+    )
+
+
+def drops_in(posted: Mapping[str, str]) -> dict[str, str]:
+    """Goal to the reason for which it is dropped, from the fields of a closing form."""
+    start = "drop-"
+    return {
+        name.removeprefix(start): as_typed(reason)
+        for name, reason in posted.items()
+        if name.startswith(start) and reason.strip()
+    }
+
+
+class ConditionForm(WallTimeForm):
+    """A standing condition; no desk means every desk."""
+
+    sort = forms.CharField(max_length=12)
+    title = forms.CharField(required=False)
+    detail = ReasonField(required=False)
+    desk = forms.ModelChoiceField(queryset=Desk.objects.all(), required=False)
+    system = forms.CharField(required=False, max_length=32)
+    blocks_releases = forms.BooleanField(required=False)
+
+
+class TakeForm(PostedForm):
+    """Who owned the case on the page of the person who takes it; empty for nobody."""
+
+    seen_owner = forms.IntegerField(min_value=1, max_value=2_000_000_000, required=False)
+
+
 class AssignForm(PostedForm):
     """To whom a case goes."""
 
@@ -98,6 +185,30 @@ class BudgetForm(PostedForm):
     resource = forms.CharField(max_length=16)
     limit = forms.CharField(max_length=24)
     reason = ReasonField(required=False)
+
+
+class RowForm(ReasonForm):
+    """An answer to a row of a handover sheet, and the token of what was shown."""
+
+    kind = forms.ChoiceField(choices=RowAnswer.Kind.choices)
+    shown = forms.CharField()
+    person = forms.IntegerField(required=False, min_value=1, max_value=2_000_000_000)
+    as_blocked = forms.BooleanField(required=False)
+
+    def read_back(self) -> dict[str, str]:
+        """Fact key to the value that was read back."""
+        prefix = "read-"
+        return {
+            name.removeprefix(prefix): str(value)
+            for name, value in self.data.items()
+            if name.startswith(prefix)
+        }
+
+
+class NoteForm(ReasonForm):
+    """A note for the next shift, and the note that the page showed."""
+
+    seen = ReasonField(required=False)
 
 
 class PauseForm(PostedForm):

@@ -15,6 +15,6 @@ TITLES = {
     View.STALE: "Stale: review again",
     View.BLOCKED: "Blocked",
     View.UNKNOWN: "Outcome unknown",
-    View.UNOWNED: "Without an owner",
+    View.UNOWNED: "Without an available owner",
     View.ALL: "All open cases",
 }

@@ -11,12 +11,20 @@ from agent.desk import RecordDesk
 from agent.planner.rules import RulePlanner
 from agent.retention import forget_what_is_over
 from agent.runner import Runner, Visit, thread_of
-from cases.actions import closing, decisions
+from cases.actions import decisions
 from cases.clock import business_now
 from cases.models import AuditEvent, Case, Effect, Run
 from cases.vocabulary.errors import InvalidInput
 from tests.agent.world import World
-from tests.cases.builders import EVENING, Cast, a_cast, an_answer, an_open_case, at_business_time
+from tests.cases.builders import (
+    EVENING,
+    Cast,
+    a_cast,
+    a_person_closes,
+    an_answer,
+    an_open_case,
+    at_business_time,
+)
 
 
 @pytest.fixture
@@ -93,9 +101,7 @@ def test_a16_retention_forgets_where_closed_cases_were_and_nothing_of_what_they_
     waiting, over = an_open_case(cast), an_open_case(cast, subject="S-319")
     for case in (waiting, over):
         worker.advance(case_id=case.pk)
-    closing.close_without_action(
-        case_id=over.pk, by=cast.lead, at=business_now(), reason="The customer cancelled."
-    )
+    a_person_closes(over, by=cast.lead)
     told = AuditEvent.objects.count()
     assert forget_what_is_over(desk=worker.desk, checkpoints=checkpoints) == 1
     assert forget_what_is_over(desk=worker.desk, checkpoints=checkpoints) == 0

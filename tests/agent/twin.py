@@ -44,6 +44,10 @@ class DeskTwin(CaseTwin):
         """See `Desk.escalate_overdue`: nothing waits for people here."""
         return 0
 
+    def keep_owned(self) -> int:
+        """See `Desk.keep_owned`: its one case has an owner."""
+        return 0
+
     def claim(self, *, case_id: int, worker: str, lease: timedelta) -> Grant | None:
         """See `Desk.claim`."""
         if not self.is_free():

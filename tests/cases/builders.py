@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from cases.actions import (
     clock,
+    closing,
     decisions,
     effects,
     evidence,
@@ -20,6 +21,7 @@ from cases.actions import (
     read_backs,
     runs,
 )
+from cases.actions.goals import current_goals
 from cases.clock import business_now
 from cases.models import AuditEvent, Case, Decision, Desk, Effect, Person, Proposal, Role, Run
 from cases.vocabulary.actors import SYSTEM
@@ -309,6 +311,24 @@ def target_shows(grant: Grant, order: AttemptOrder, *, state: str, found: bool =
         fields=fields if found else {},
     )
     read_backs.record_looks(grant=grant, by=AGENT, looks=[look], capabilities=TRANSPORT)
+
+
+def drops_of(case: Case) -> dict[str, str]:
+    """A reason to drop each goal of the case that is still open, by its reference."""
+    goals = current_goals(Case.objects.get(pk=case.pk))
+    return {goal.reference: "Not wanted any more." for goal in goals if not goal.is_settled}
+
+
+def drop_fields(case: Case) -> dict[str, str]:
+    """The same as the fields of the closing form."""
+    return {f"drop-{reference}": reason for reference, reason in drops_of(case).items()}
+
+
+def a_person_closes(case: Case, *, by: Person, reason: str = "The customer cancelled.") -> None:
+    """The person closes the case and drops whatever is still open."""
+    closing.close_without_action(
+        case_id=case.pk, by=by, at=business_now(), reason=reason, drops=drops_of(case)
+    )
 
 
 def stage_of(case: Case) -> str:

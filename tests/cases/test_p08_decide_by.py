@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.db.models import Exists
 
-from cases.actions import closing, deadlines, decisions, pauses
+from cases.actions import deadlines, decisions, pauses
 from cases.actions.deadlines import escalate_overdue
 from cases.clock import business_now
 from cases.models import Case, Escalation, Person
@@ -16,6 +16,7 @@ from tests.cases.builders import (
     TEN_O_CLOCK,
     TWO_O_CLOCK,
     Cast,
+    a_person_closes,
     a_quote,
     a_shipment,
     agent_reads,
@@ -194,7 +195,5 @@ def test_p08_a_kept_proposal_stays_escalated_through_refresh_and_block(
 def test_p08_closing_the_case_ends_it(cast: Cast, overdue: Case, is_blocked: bool) -> None:
     if is_blocked:
         agent_reads(overdue, (unreadable(a_shipment()),))
-    closing.close_without_action(
-        case_id=overdue.pk, by=cast.lead, at=business_now(), reason="x" * 2000
-    )
+    a_person_closes(overdue, by=cast.lead, reason="x" * 2000)
     assert ended_because(overdue) == "x" * 300

@@ -1,55 +1,24 @@
 """P28: every open case has an available owner or an escalation under way, with name and time."""
 
-from datetime import date, timedelta
+from datetime import timedelta
 
 import pytest
 
 from cases.actions import lapses, ownership, roster
 from cases.actions.clock import move_business_clock
 from cases.clock import business_now
-from cases.models import AuditEvent, Case, Escalation, Person, ShiftPattern
+from cases.models import AuditEvent, Case, Desk, Escalation, Person
 from cases.queries.duty import duty_at
-from cases.vocabulary.errors import Conflict, Refused
+from cases.vocabulary.errors import Conflict, InvalidInput, Refused
 from cases.vocabulary.rosters import Position
-from cases.vocabulary.shifts import EVERY_DAY, USUAL_STARTS
-from tests.cases.builders import EVENING, MORNING, Cast, an_open_case, at_business_time
-
-FIRST_DAY = date(2026, 11, 1)
-NIGHT = EVENING + timedelta(hours=1)
-
-
-def stands(cast: Cast, shift: str, position: Position, person: Person | None) -> None:
-    """Somebody stands in a position of a shift from November on."""
-    roster.put_on_watch(
-        wanted=roster.NewWatch(
-            shift_id=ShiftPattern.objects.get(desk=cast.desk, name=shift).pk,
-            position=position,
-            person=person,
-            first_day=FIRST_DAY,
-            last_day=None,
-            days=EVERY_DAY,
-        ),
-        by=cast.lead,
-        at=business_now(),
-    )
+from tests.cases.builders import MORNING, Cast, a_person_closes
+from tests.cases.duties import NIGHT, owned_by, stands, with_a_roster
 
 
 @pytest.fixture
 def rostered(cast: Cast) -> Cast:
     """Marta works days, Dana evenings; Priya leads, and the clock says Monday 18:00."""
-    at_business_time(NIGHT)
-    roster.set_shifts(desk=cast.desk, starts=USUAL_STARTS, by=cast.lead, at=NIGHT)
-    stands(cast, "Day", Position.PRIMARY, cast.owner)
-    stands(cast, "Evening", Position.PRIMARY, cast.colleague)
-    return cast
-
-
-def owned_by(cast: Cast, person: Person | None, subject: str = "S-318") -> Case:
-    """An open case with that owner."""
-    case = an_open_case(cast, subject=subject)
-    Case.objects.filter(pk=case.pk).update(owner=person)
-    case.refresh_from_db()
-    return case
+    return with_a_roster(cast)
 
 
 def running(case: Case) -> Escalation:
@@ -71,7 +40,7 @@ def test_p28_a_case_without_an_owner_goes_to_the_primary_of_the_shift(rostered: 
     case.refresh_from_db()
     assert case.owner == rostered.colleague
     said = AuditEvent.objects.filter(case_id=case.pk, event="owner_changed").latest("sequence")
-    assert said.data["reason"] == "It had no owner; Dana Wu is primary of the shift."
+    assert said.data["reason"] == "It has no owner; Dana Wu is primary of the shift."
     assert said.actor_kind == "system"
 
 
@@ -217,3 +186,71 @@ def test_p28_an_escalation_by_a_person_leaves_the_owner_and_names_the_lead(roste
     case.refresh_from_db()
     assert case.owner == rostered.colleague
     assert running(case).to == rostered.lead
+
+
+def test_p28_an_escalation_by_the_system_is_an_event_and_a_new_version(rostered: Cast) -> None:
+    case = owned_by(rostered, rostered.owner)
+    lapses.keep_owned()
+    case.refresh_from_db()
+    said = AuditEvent.objects.filter(case_id=case.pk).latest("sequence")
+    assert (said.event, said.case_version) == ("escalated", case.version)
+    move_business_clock(by=timedelta(hours=14))
+    lapses.keep_owned()
+    said = AuditEvent.objects.filter(case_id=case.pk).latest("sequence")
+    assert (said.event, said.data["reason"]) == ("escalation_ended", "Its owner is available.")
+
+
+def test_p28_an_absent_lead_is_passed_over_for_the_manager(rostered: Cast) -> None:
+    manager = Person.objects.create_user(username="ruth", first_name="Ruth", role="lead")
+    roster.set_desk_leads(
+        desk=rostered.desk, lead=rostered.lead, manager=manager, by=rostered.lead, at=NIGHT
+    )
+    case = owned_by(rostered, rostered.owner)
+    lapses.keep_owned()
+    assert running(case).next_to == rostered.lead
+    Person.objects.filter(pk=rostered.lead.pk).update(is_active=False)
+    move_business_clock(by=timedelta(minutes=16))
+    lapses.keep_owned()
+    assert running(case).to == manager
+
+
+def test_p28_whoever_is_called_and_goes_away_is_followed_at_once(rostered: Cast) -> None:
+    case = owned_by(rostered, rostered.owner)
+    lapses.keep_owned()
+    Person.objects.filter(pk=rostered.colleague.pk).update(is_active=False)
+    lapses.keep_owned()
+    assert running(case).to == rostered.lead
+    said = AuditEvent.objects.filter(case_id=case.pk).latest("sequence")
+    assert said.data["reason"] == "Dana Wu is not active."
+
+
+def test_p28_a_closed_case_calls_nobody_any_more(rostered: Cast) -> None:
+    case = owned_by(rostered, rostered.colleague)
+    ownership.escalate_to_lead(
+        case_id=case.pk, by=rostered.colleague, at=business_now(), reason="Over my limit"
+    )
+    a_person_closes(case, by=rostered.lead, reason="Cancelled by the customer")
+    assert not Escalation.objects.filter(ended_at=None).exists()
+
+
+def test_p28_more_cases_than_one_run_takes_are_all_reached(
+    rostered: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those who wait already do not stand in the way of those behind them."""
+    monkeypatch.setattr(lapses, "MOST_AT_ONCE", 2)
+    off_shift = [owned_by(rostered, rostered.owner, f"S-{number}") for number in range(3)]
+    ownerless = [owned_by(rostered, None, f"S-{number}") for number in range(10, 13)]
+    for _ in range(4):
+        lapses.keep_owned()
+    assert all(is_kept(case) for case in (*off_shift, *ownerless))
+
+
+def test_e04_a_desk_whose_zone_cannot_be_used_holds_up_no_other(rostered: Cast) -> None:
+    broken = Desk.objects.create(name="BAD desk", zone="UTC", lead=rostered.lead)
+    Desk.objects.filter(pk=broken.pk).update(zone="GMT+3")
+    behind = Desk.objects.create(name="HOU desk", zone="America/Chicago", lead=rostered.lead)
+    case = owned_by(rostered, None)
+    Case.objects.filter(pk=case.pk).update(desk=behind)
+    with pytest.raises(InvalidInput, match="not an IANA zone"):
+        lapses.keep_owned()
+    assert is_kept(case)

@@ -14,6 +14,7 @@ from tests.cases.builders import (
     Cast,
     a_case_waiting_for_review,
     a_grant,
+    a_person_closes,
     an_answer,
     audit_of,
     events_of,
@@ -67,7 +68,7 @@ def test_a_closed_case_keeps_who_closed_it_and_changes_no_more(cast: Cast) -> No
     """The second person is told who was first; the agent's late write is refused too."""
     case = a_case_waiting_for_review(cast)
     grant = a_grant(case)
-    closing.close_without_action(case_id=case.pk, by=cast.owner, at=business_now(), reason="Done")
+    a_person_closes(case, by=cast.owner)
     with pytest.raises(Conflict, match="Marta Ortega closed this case"):
         closing.close_without_action(
             case_id=case.pk, by=cast.colleague, at=business_now(), reason="Me too"

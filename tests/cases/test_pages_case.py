@@ -33,7 +33,7 @@ from tests.cases.builders import (
     unreadable,
 )
 
-MOST_QUERIES = 20
+MOST_QUERIES = 32
 
 
 def page_of(case: Case, person: Person, query: str = "") -> str:

@@ -5,14 +5,13 @@ from datetime import datetime, timedelta
 import pytest
 from django.test import Client
 
-from cases.actions import closing
 from cases.actions.clock import move_business_clock
-from cases.clock import business_now
 from cases.models import Case, Effect, Person
 from cases.queries import case_list
 from tests.cases.builders import (
     EVENING,
     Cast,
+    a_person_closes,
     a_released_case,
     an_open_case,
     at_business_time,
@@ -30,9 +29,7 @@ def a_closed_case(cast: Cast, subject: str) -> Case:
     """Closed a minute after the one before."""
     case = an_open_case(cast, subject=subject)
     move_business_clock(by=timedelta(minutes=1))
-    closing.close_without_action(
-        case_id=case.pk, by=cast.owner, at=business_now(), reason=f"{subject} was cancelled."
-    )
+    a_person_closes(case, by=cast.owner, reason=f"{subject} was cancelled.")
     return case
 
 

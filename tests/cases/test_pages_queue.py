@@ -27,7 +27,7 @@ from tests.cases.builders import (
     unreadable,
 )
 
-MOST_QUERIES = 12
+MOST_QUERIES = 16
 
 type SignIn = Callable[[Person], Client]
 

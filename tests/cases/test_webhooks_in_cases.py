@@ -9,7 +9,6 @@ from pytest_django import Settings
 
 from cases.actions import pauses, read_backs, runs
 from cases.actions.clock import move_business_clock
-from cases.actions.closing import close_without_action
 from cases.actions.events import apply_received_events
 from cases.actions.findings import Seen, record_finding
 from cases.clock import business_now
@@ -23,6 +22,7 @@ from tests.cases.builders import (
     TRANSPORT,
     Cast,
     a_grant,
+    a_person_closes,
     a_released_case,
     agent_reads,
     agent_starts_attempt,
@@ -312,9 +312,7 @@ def test_what_is_known_to_be_adopted_is_no_news(cast: Cast, sender: Sender) -> N
 def test_a_closed_case_stays_as_it_is_and_the_event_is_kept(cast: Cast, sender: Sender) -> None:
     case, order = a_case_handed_over(cast)
     person_finds(case, order, cast, happened=False)
-    close_without_action(
-        case_id=case.pk, by=cast.owner, at=business_now(), reason="Nothing is left to do."
-    )
+    a_person_closes(case, by=cast.owner, reason="Nothing is left to do.")
     before = audit_of(case)[-1].digest
     assert sender.send(an_event(order.effect.reference)) == 202
     assert audit_of(case)[-1].digest == before

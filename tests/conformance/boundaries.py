@@ -20,6 +20,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.graph import StateGraph
 
 from agent.desk import RecordDesk
+from agent.refresh_desk import RecordRefresh
 
 SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 PASSED = "passed"
@@ -57,9 +58,10 @@ class _Numbering:
 
     def begin(self) -> None:
         """Wrap everything at which a worker can be stopped."""
-        for name in vars(RecordDesk):
-            if not name.startswith("_") and name != WHAT_IS_DUE:
-                self._wrap(RecordDesk, name, f"record {name}")
+        for door in (RecordDesk, RecordRefresh):
+            for name in vars(door):
+                if not name.startswith("_") and name != WHAT_IS_DUE:
+                    self._wrap(door, name, f"record {name}")
         for name in WRITES_OF_THE_CHECKPOINTER:
             self._wrap(PostgresSaver, name, f"checkpoint {name}")
         self._wrap(BaseDatabaseWrapper, "commit", "commit")

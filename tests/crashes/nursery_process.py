@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, Listener
 from typing import Any
 
-from tests.conformance import lone_worker, peer_worker
+from tests.conformance import lone_refresher, lone_worker, peer_worker
 from tests.crashes.dying_worker import app, arrange
 from tests.crashes.nursery import AUTHKEY, HOST
 
@@ -79,6 +79,7 @@ PROGRAMS: dict[str, Callable[[Sequence[str]], None]] = {
     "celery": celery,
     "beat": beat,
     "lone": lone_worker.work,
+    "refresher": lone_refresher.work,
     "peer": peer_worker.work,
 }
 

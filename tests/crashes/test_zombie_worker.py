@@ -15,13 +15,21 @@ from agent.planner.rules import RulePlanner
 from agent.runner import Runner, Visit
 from agent.sources.base import NoLease, Permit, TargetLease
 from agent.sources.transport import TransportSource
-from cases.actions import closing, decisions
+from cases.actions import decisions
 from cases.actions.withdrawal import withdraw_release
 from cases.clock import business_now
 from cases.models import Attempt, Case, ReadBack
 from cases.vocabulary.work import AttemptOrder, CallOutcome, CallResult, Grant
 from tests.agent.rig import MemoryCheckpoints
-from tests.cases.builders import EVENING, Cast, a_cast, an_answer, an_open_case, at_business_time
+from tests.cases.builders import (
+    EVENING,
+    Cast,
+    a_cast,
+    a_person_closes,
+    an_answer,
+    an_open_case,
+    at_business_time,
+)
 from tests.simulator import Simulator
 
 RELEASE_IS_OVER = timedelta(minutes=61)
@@ -131,9 +139,7 @@ def test_p18_a_frozen_worker_books_nothing_after_its_release_ran_out_and_its_cas
             successor.advance(case_id=case.pk)
         assert Attempt.objects.get().outcome != "open"
         assert ReadBack.objects.filter(found=False).exists()
-        closing.close_without_action(
-            case_id=case.pk, by=cast.lead, at=business_now(), reason="The customer cancelled."
-        )
+        a_person_closes(case, by=cast.lead)
 
     frozen = FrozenWorker(address=world.url, token=world.token, meanwhile=an_hour_passes)
     assert a_worker("frozen", frozen).advance(case_id=case.pk) is Visit.LEASE_LOST
@@ -256,9 +262,7 @@ def test_b13_a_message_for_a_case_that_was_cancelled_does_nothing(
     """Withdrawn and closed while the nudge lay in its queue and no worker lived."""
     case = released(cast, source)
     withdraw_release(case_id=case.pk, by=cast.owner, at=business_now(), reason="Cancelled")
-    closing.close_without_action(
-        case_id=case.pk, by=cast.owner, at=business_now(), reason="The customer cancelled."
-    )
+    a_person_closes(case, by=cast.owner)
     visits = [a_worker("restarted", source).advance(case_id=case.pk) for _ in range(2)]
     assert visits == [Visit.CLOSED, Visit.NOT_CLAIMED]
     assert bookings(world) == (0, 0)

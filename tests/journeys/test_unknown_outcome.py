@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from cases.actions import closing, runs
+from cases.actions import runs
 from cases.actions.pauses import set_pause
 from cases.clock import business_now
 from tests.cases.builders import (
@@ -11,6 +11,7 @@ from tests.cases.builders import (
     EVENING_WORLD,
     Cast,
     a_case_waiting_for_review,
+    a_person_closes,
     a_quote,
     a_released_case,
     a_shipment,
@@ -32,9 +33,7 @@ def addresses_of(cast: Cast) -> list[str]:
     agent_reads(restored, (a_shipment(43, subject="S-290"), a_quote()))
     agent_reads(restored, (a_shipment(41, subject="S-290"), a_quote()))
     closed = an_open_case(cast, subject="S-555")
-    closing.close_without_action(
-        case_id=closed.pk, by=cast.lead, at=business_now(), reason="Cancelled by the customer."
-    )
+    a_person_closes(closed, by=cast.lead)
     given_up, _ = a_case_given_up(cast)
     return [
         f"/cases/{given_up.pk}/",

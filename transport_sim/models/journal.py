@@ -27,11 +27,12 @@ class Journal(models.Model):
 
 
 class Change(models.Model):
-    """A record got a new version."""
+    """A record got a new version; `shipment_id` is the shipment to which it belongs."""
 
     sequence = models.PositiveBigIntegerField(primary_key=True)
     record_type = models.CharField(max_length=16)
     record_id = models.CharField(max_length=64)
+    shipment_id = models.CharField(max_length=64)
     version = models.PositiveIntegerField()
     at = models.DateTimeField()
     by = models.CharField(max_length=100)

@@ -21,7 +21,9 @@
   const forget = (key) => kept.removeItem(PREFIX + key);
 
   function keep(box) {
-    if (!box.value.trim()) return forget(box.dataset.draft);
+    // What the page itself put there, and nobody touched, is not typed text.
+    const isUntouched = box.hasAttribute("data-prefilled") && box.value === box.defaultValue;
+    if (isUntouched || !box.value.trim()) return forget(box.dataset.draft);
     kept.setItem(PREFIX + box.dataset.draft, JSON.stringify({ person, text: box.value }));
   }
 
@@ -57,6 +59,7 @@
   document.querySelectorAll("[data-counted]").forEach((notice) => forget(notice.dataset.counted));
   const page = document.querySelector("[data-case]");
   if (page && person) keysOfCase(page.dataset.case).forEach(putBack);
+  else if (person) boxes().forEach((box) => putBack(box.dataset.draft));
 
   document.addEventListener("input", (event) => {
     if (person && event.target.matches("textarea[data-draft]")) keep(event.target);

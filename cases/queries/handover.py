@@ -1,0 +1,165 @@
+"""The handover sheet: every open case of a desk in its section, ranked; a fixed number of queries.
+
+It is computed each time it is looked at; what was signed is in `cases.queries.handover_snapshot`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from cases.actions.ownership import LEAD_CALLED_AFTER
+from cases.models import Case, Handover, HandoverRow
+from cases.models.case import CaseQuerySet, open_cases
+from cases.queries.conditions import standing_for
+from cases.queries.duty import duty_at, starts_of
+from cases.queries.goals import uncarried_goals
+from cases.queries.handover_facts import values_elsewhere
+from cases.queries.handover_parts import parts_of, playbook_of_parts
+from cases.queries.handover_rows import Around, RowMaker
+from cases.queries.handover_shapes import (
+    CallTime,
+    Sheet,
+    SheetRow,
+    SheetSection,
+)
+from cases.vocabulary.errors import NotFound
+from cases.vocabulary.handover_sheet import SECTIONS, Condition, Section, rank
+from cases.vocabulary.shifts import Shift, shift_at
+
+SHORTEST = datetime.resolution
+
+
+def find_handover(handover_id: int) -> Handover:
+    """The handover with its desk and people; raises `NotFound`."""
+    found = (
+        Handover.objects.select_related("desk__lead", "desk__manager", "outgoing", "incoming")
+        .filter(pk=handover_id)
+        .first()
+    )
+    if found is None:
+        raise NotFound(f"There is no handover {handover_id}.")
+    return found
+
+
+def sheet_of(*, handover: Handover, at: datetime) -> Sheet:
+    """The sheet as it stands at `at`; its desk and people must be loaded."""
+    made = made_rows(handover=handover, rows=rows_of(handover), at=at)
+    desk, incoming = handover.desk, _shifts(handover)[1]
+    to_read = [row for row in made if row.needs_answer]
+    read = sum(row.was_read for row in to_read)
+    return Sheet(
+        handover_id=handover.pk,
+        desk=desk.name,
+        zone=desk.zone,
+        from_shift=handover.from_shift,
+        to_shift=handover.to_shift,
+        boundary=handover.boundary,
+        opened_at=handover.opened_at,
+        refreshed_at=handover.refreshed_at,
+        to_read=len(to_read),
+        read=read,
+        percent_read=100 if not to_read else 100 * read // len(to_read),
+        outgoing="" if handover.outgoing is None else str(handover.outgoing),
+        published_by=handover.published_by,
+        published_at=handover.published_at,
+        incoming="" if handover.incoming is None else str(handover.incoming),
+        calls=_calls(handover, incoming),
+        notices=tuple(standing_for(desk, at)),
+        sections=_sections(made),
+        count=len(made),
+        answered=sum(row.answer is not None for row in made),
+        missing=missing_cases(handover).count(),
+        at=at,
+    )
+
+
+def made_rows(
+    *, handover: Handover, rows: Sequence[HandoverRow], at: datetime
+) -> tuple[SheetRow, ...]:
+    """These rows of the handover as they stand at `at`."""
+    parts = parts_of([row.case_id for row in rows])
+    around = Around(
+        handover=handover,
+        duty=duty_at(desk=handover.desk, at=at),
+        since=_shifts(handover)[0].starts_at,
+        others=values_elsewhere(
+            (playbook_of_parts(row.case, parts[row.case_id]), parts[row.case_id].sources)
+            for row in rows
+        ),
+        uncarried=uncarried_goals([row.case_id for row in rows]),
+        at=at,
+    )
+    return tuple(RowMaker(row, parts[row.case_id], around).made() for row in rows)
+
+
+def row_of(*, row_id: int, at: datetime) -> SheetRow:
+    """One row as it stands at `at`; raises `NotFound`."""
+    row = find_row(row_id)
+    handover = find_handover(row.handover_id)
+    return made_rows(handover=handover, rows=[row], at=at)[0]
+
+
+def find_row(row_id: int) -> HandoverRow:
+    """The row with its case and people; raises `NotFound`."""
+    row = _rows(HandoverRow.objects.filter(pk=row_id)).first()
+    if row is None:
+        raise NotFound(f"There is no row {row_id} on any sheet.")
+    return row
+
+
+def rows_of(handover: Handover) -> list[HandoverRow]:
+    """Its rows, each with case, people and answers; two queries."""
+    return list(_rows(HandoverRow.objects.filter(handover=handover)))
+
+
+def _rows(rows: QuerySet[HandoverRow]) -> QuerySet[HandoverRow]:
+    return rows.select_related(
+        "case__owner", "case__desk__lead", "case__run", "owner_before"
+    ).prefetch_related("answers__to")
+
+
+def missing_cases(handover: Handover) -> CaseQuerySet:
+    """Open cases of the desk that are not on its sheet yet."""
+    on_it = HandoverRow.objects.filter(handover=handover).values("case")
+    return open_cases(Case.objects.filter(desk=handover.desk_id)).exclude(pk__in=on_it)
+
+
+def _shifts(handover: Handover) -> tuple[Shift, Shift]:
+    """The outgoing and the incoming shift."""
+    starts, zone = starts_of(handover.desk), handover.desk.zone
+    return (
+        shift_at(handover.boundary - SHORTEST, zone=zone, starts=starts),
+        shift_at(handover.boundary, zone=zone, starts=starts),
+    )
+
+
+def _calls(handover: Handover, incoming: Shift) -> tuple[CallTime, ...]:
+    """Who is called for a case of somebody who left, while nobody accepts it."""
+    desk, since = handover.desk, max(handover.boundary, incoming.overlap_until)
+    called = [desk.lead] if desk.manager in {None, desk.lead} else [desk.lead, desk.manager]
+    return tuple(
+        CallTime(who=str(person), at=since + number * LEAD_CALLED_AFTER)
+        for number, person in enumerate(called, start=1)
+    )
+
+
+def _sections(rows: Iterable[SheetRow]) -> tuple[SheetSection, ...]:
+    members: dict[str, list[SheetRow]] = defaultdict(list)
+    for row in sorted(rows, key=_rank):
+        members[row.section].append(row)
+    return tuple(
+        SheetSection(
+            key=section.value,
+            label=rule.label,
+            asks_for=rule.asks_for,
+            empty=rule.empty,
+            rows=tuple(members[section.value]),
+        )
+        for section, rule in SECTIONS.items()
+    )
+
+
+def _rank(row: SheetRow) -> tuple[int, int, bool, float, int]:
+    return rank(Section(row.section), Condition(row.condition), row.ends_at, row.case_id)

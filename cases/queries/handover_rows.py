@@ -1,0 +1,278 @@
+"""One row of the handover sheet, made from what is stored: section, condition, references."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from cases.models import CaseLine, Handover, HandoverRow, Proposal
+from cases.queries.catalogue import type_label
+from cases.queries.duty import OFF_SHIFT, Duty
+from cases.queries.handover_facts import SheetFact, sheet_facts
+from cases.queries.handover_parts import Parts, overtaken_facts, playbook_of_parts
+from cases.queries.handover_shapes import (
+    Broken,
+    SheetNote,
+    SheetProposal,
+    SheetRow,
+    SheetWait,
+    answer_to,
+    call_from,
+    lines_from,
+)
+from cases.queries.handover_words import (
+    attempts_in_doubt,
+    draft_note,
+    may_change,
+    one_line,
+    would_do,
+)
+from cases.vocabulary.handover_sheet import (
+    SIGNS,
+    Condition,
+    Standing,
+    condition_of,
+    section_of,
+)
+from cases.vocabulary.playbook import Playbook
+from cases.vocabulary.stages import STAGES, Stage, Turn
+from cases.vocabulary.work import SETTLE_WITHIN
+
+TAKE, OWNER, READ = "take", "owner", "read"
+"""The acts that repair a reference: take the facts into the row, give an owner, read again."""
+OVERTAKEN = frozenset({Proposal.State.STALE, Proposal.State.EXPIRED})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Around:
+    """What rows need to know of everything else.
+
+    `since` is when the outgoing shift began, `others` the values that facts have in other cases.
+    """
+
+    handover: Handover
+    duty: Duty
+    since: datetime
+    others: Mapping[str, Sequence[str]]
+    uncarried: Mapping[int, tuple[str, ...]]
+    at: datetime
+
+
+@dataclass(frozen=True)
+class RowMaker:
+    """Makes the row of one case; asks the database nothing."""
+
+    row: HandoverRow
+    parts: Parts
+    around: Around
+
+    @cached_property
+    def playbook(self) -> Playbook:
+        """The case's playbook."""
+        return playbook_of_parts(self.row.case, self.parts)
+
+    @cached_property
+    def facts(self) -> tuple[SheetFact, ...]:
+        """The critical facts."""
+        return sheet_facts(
+            playbook=self.playbook,
+            sources=self.parts.sources,
+            published=self.row.published,
+            others=self.around.others,
+        )
+
+    @cached_property
+    def proposal(self) -> SheetProposal | None:
+        """The newest version."""
+        return _proposal(self.row, self.parts, would_do(self.playbook, self.parts))
+
+    @cached_property
+    def overtaken(self) -> tuple[str, ...]:
+        """Material facts that changed since the version that waits was made."""
+        return overtaken_facts(self.row.case, self.playbook, self.parts)
+
+    @cached_property
+    def absence(self) -> str:
+        """Why the owner is not available, in words; empty when they are."""
+        owner = self.row.case.owner_id
+        return "no owner" if owner is None else self.around.duty.absence_of(owner)
+
+    @cached_property
+    def standing(self) -> Standing:
+        """What places the row."""
+        case, parts = self.row.case, self.parts
+        is_done = case.current_stage in {Stage.WAITING_FOR_ACCEPTANCE, Stage.CLOSED}
+        return Standing(
+            has_owner=self.is_closed or self.absence in {"", OFF_SHIFT},
+            has_unknown_outcome=bool(parts.doubts),
+            is_blocked=case.current_stage is Stage.BLOCKED,
+            is_refreshed=self.is_closed or self._was_read(),
+            changed=not is_done and _went_stale(parts, self.around.since),
+            waits_for_decision=case.current_stage is Stage.WAITING_FOR_REVIEW,
+            is_done=is_done,
+            wakes_at=_wakes_at(self.row, self.around.at),
+            ends_at=None if self.is_closed else _ends_at(self.row, parts),
+        )
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the case was closed since the sheet was opened."""
+        return self.row.case.current_stage is Stage.CLOSED
+
+    def _was_read(self) -> bool:
+        """Whether every source was read for this handover, and none has failed since."""
+        read_at = self.row.case.refreshed_at
+        if self.parts.is_named or any(source.is_unreadable for source in self.parts.sources):
+            return False
+        return read_at is not None and read_at >= self.around.handover.opened_at
+
+    @property
+    def only_as_blocked(self) -> bool:
+        """Whether the case cannot be taken over as fresh."""
+        return self.standing.is_blocked or not self.standing.is_refreshed
+
+    def made(self) -> SheetRow:
+        """The row."""
+        row, case, parts, at = self.row, self.row.case, self.parts, self.around.at
+        condition = condition_of(self.standing, at=at)
+        return SheetRow(
+            row_id=row.pk,
+            case_id=case.pk,
+            subject=case.subject,
+            title=case.title,
+            type_label=type_label(self.playbook, case.case_type),
+            section=section_of(self.standing, at=at).value,
+            condition=condition.value,
+            sign=SIGNS[condition],
+            stage_label=STAGES[case.current_stage].label,
+            one_line=one_line(case, self.playbook, parts),
+            may_change=may_change(case, parts, self.overtaken, at=at),
+            facts=self.facts,
+            proposal=self.proposal,
+            attempts=attempts_in_doubt(self.playbook, parts),
+            uncarried=self.around.uncarried.get(case.pk, ()),
+            wait=_wait(row),
+            lines={sort.value: lines_from(parts.lines_of(sort)) for sort in CaseLine.Sort},
+            note=self._note(),
+            owner="" if case.owner is None else str(case.owner),
+            owner_before="" if row.owner_before is None else str(row.owner_before),
+            absence=self.absence,
+            calls=tuple(call_from(escalation) for escalation in parts.escalations),
+            broken=self.broken,
+            repairs=tuple(dict.fromkeys(one.repair for one in self.broken)),
+            must_repair=any(one.repair != OWNER for one in self.broken),
+            must_read_back=not self.is_closed and condition is Condition.URGENT,
+            was_read=self.standing.is_refreshed,
+            only_as_blocked=self.only_as_blocked,
+            needs_answer=not self.is_closed,
+            answer=answer_to(row),
+            ends_at=self.standing.ends_at,
+            seen=self._seen(),
+        )
+
+    def _note(self) -> SheetNote:
+        row, at = self.row, self.around.at
+        draft = draft_note(row.case, self.playbook, self.parts, self.facts, at=at)
+        return SheetNote(text=row.note, by=row.note_by, at=row.note_at, draft=draft)
+
+    @cached_property
+    def broken(self) -> tuple[Broken, ...]:
+        """References that do not exist, are not current, or cannot be read."""
+        if self.is_closed:
+            return ()
+        found, proposal = [], self.proposal
+        if self.absence not in {"", OFF_SHIFT}:
+            says = f"Its owner cannot answer for it: {self.absence}."
+            found.append(Broken(says=says, repair=OWNER))
+        if proposal is not None and proposal.published != proposal.number:
+            was = f"proposal {proposal.published}" if proposal.published else "no proposal"
+            says = f"The row was published with {was}; proposal {proposal.number} is current."
+            found.append(Broken(says=says, repair=TAKE))
+        for fact in self.facts:
+            if fact.has_changed:
+                says = f"{fact.label} changed since published: {fact.published} → {fact.shown}."
+                found.append(Broken(says=says, repair=TAKE))
+        if self.overtaken:
+            what = ", ".join(self.overtaken)
+            says = f"The proposal stands on older facts: {what} changed since it was made."
+            found.append(Broken(says=says, repair=READ))
+        return tuple(found)
+
+    def _seen(self) -> dict[str, str]:
+        proposal, answer = self.proposal, answer_to(self.row)
+        blocked = self.only_as_blocked
+        return {
+            "Owner": str(self.row.case.owner or "nobody"),
+            "Stage": STAGES[self.row.case.current_stage].label,
+            "Proposal": f"{proposal.number}, {proposal.label}" if proposal else "none",
+            **{fact.label: fact.shown for fact in self.facts},
+            "Sources": "not read for this handover" if blocked else "read for this handover",
+            "Unknown outcomes": str(len(self.parts.doubts)),
+            "Written down": "; ".join(line.text for line in self.parts.lines) or "nothing",
+            "Note": self.row.note or "none",
+            "Answer": f"{answer.label} by {answer.by}" if answer else "none",
+        }
+
+
+def _went_stale(parts: Parts, since: datetime) -> bool:
+    """Whether a version was overtaken since the shift before began, and nothing released since."""
+    newest = parts.newest
+    if newest is None or newest.state not in {Proposal.State.READY, *OVERTAKEN}:
+        return False
+    return any(
+        proposal.state in OVERTAKEN and proposal.state_since >= since
+        for proposal in parts.proposals
+    )
+
+
+def _wakes_at(row: HandoverRow, at: datetime) -> datetime | None:
+    due = row.case.run.due_at
+    is_waiting = STAGES[row.case.current_stage].turn is Turn.AGENT
+    return due if is_waiting and due is not None and due > at else None
+
+
+def _ends_at(row: HandoverRow, parts: Parts) -> datetime | None:
+    ready = parts.ready
+    moments = [line.due_at for line in parts.lines]
+    moments += [effect.state_since + SETTLE_WITHIN for effect in parts.doubts]
+    if ready is not None:
+        moments += [row.case.decide_by, ready.valid_until]
+    return min((moment for moment in moments if moment is not None), default=None)
+
+
+def _proposal(row: HandoverRow, parts: Parts, does: str) -> SheetProposal | None:
+    newest = parts.newest
+    if newest is None:
+        return None
+    is_ready = parts.ready is not None
+    return SheetProposal(
+        number=newest.number,
+        published=row.published.get("proposal"),
+        state=newest.state,
+        label=str(Proposal.State(newest.state).label).lower(),
+        does=does,
+        changes=tuple(change["label"] for change in newest.changes),
+        decide_by=row.case.decide_by if is_ready else None,
+        valid_until=newest.valid_until if is_ready else None,
+    )
+
+
+def _wait(row: HandoverRow) -> SheetWait:
+    case = row.case
+    on = {
+        Turn.AGENT: "the agent",
+        Turn.OPERATOR: str(case.owner or "an owner"),
+        Turn.LEAD: str(case.desk.lead),
+        Turn.NOBODY: "nobody",
+    }[STAGES[case.current_stage].turn]
+    following, at = case.run.due_reason, case.run.due_at
+    if case.current_stage is Stage.WAITING_FOR_REVIEW:
+        following, at = f"{case.owner or 'Somebody'} decides.", case.decide_by
+    elif case.current_stage is Stage.BLOCKED:
+        following, at = "The source is tried again.", case.next_try_at
+    return SheetWait(
+        on=on,
+        since=case.stage_since,
+        following=following or STAGES[case.current_stage].meaning,
+        following_at=at,
+    )

@@ -1,0 +1,107 @@
+"""A row of the sheet in words: its one line, why it may change, and the agent's draft of a note."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from cases.models import Case, CaseLine, Proposal
+from cases.queries.handover_facts import SheetFact
+from cases.queries.handover_parts import Parts
+from cases.queries.proposal_view import cost_text, few_words
+from cases.queries.values import counted
+from cases.vocabulary.clocks import local_text
+from cases.vocabulary.playbook import Playbook
+from cases.vocabulary.stages import STAGES, Stage
+from cases.vocabulary.work import SETTLE_WITHIN
+
+
+def would_do(playbook: Playbook, parts: Parts) -> str:
+    """What releasing the version that waits would do outside; empty while none waits."""
+    if parts.ready is None:
+        return ""
+    cost = cost_text(parts.ready)
+    return few_words(playbook=playbook, names=parts.action_names, cost=cost)
+
+
+def one_line(case: Case, playbook: Playbook, parts: Parts) -> str:
+    """Where the case stands, in one sentence."""
+    if case.current_stage is Stage.CLOSED:
+        return f"Closed by {case.closed_by}: {case.stage_reason}"
+    if case.current_stage is Stage.BLOCKED:
+        return f"Blocked: {case.blocked_reason}"
+    if does := would_do(playbook, parts):
+        number = 0 if parts.newest is None else parts.newest.number
+        return f"Proposal {number} waits for a decision: would {does}."
+    return case.stage_reason or STAGES[case.current_stage].meaning
+
+
+def may_change(
+    case: Case, parts: Parts, overtaken: Sequence[str], *, at: datetime
+) -> tuple[str, ...]:
+    """Why what the row says may not hold for long, as sentences; empty when nothing is known."""
+
+    def time(moment: datetime) -> str:
+        return local_text(moment, zone=case.desk.zone, relative_to=at)
+
+    reasons = []
+    if overtaken:
+        what = ", ".join(overtaken)
+        reasons.append(f"{what} changed after the proposal was made; it is to be revised.")
+    ready = parts.ready
+    if ready is not None and ready.valid_until is not None:
+        reasons.append(f"What proposal {ready.number} rests on runs out {time(ready.valid_until)}.")
+    if ready is not None and case.decide_by is not None:
+        reasons.append(f"Undecided by {time(case.decide_by)}, it goes to {case.desk.lead}.")
+    if case.current_stage is Stage.BLOCKED and case.next_try_at is not None:
+        reasons.append(f"Its source is tried again {time(case.next_try_at)}.")
+    reasons += [
+        f"Whether {effect.reference} happened is looked up until "
+        f"{time(effect.state_since + SETTLE_WITHIN)}."
+        for effect in parts.doubts
+    ]
+    reasons += [
+        f"{line.party or 'Somebody'} is to answer by {time(line.due_at)}."
+        for line in parts.lines_of(CaseLine.Sort.WAITING_ON)
+        if line.due_at is not None
+    ]
+    return tuple(reasons)
+
+
+def attempts_in_doubt(playbook: Playbook, parts: Parts) -> tuple[str, ...]:
+    """Attempts that may or may not have happened, as sentences."""
+    found = []
+    for effect in parts.doubts:
+        spec = playbook.actions.get(effect.proposed_action.action)
+        label = effect.proposed_action.action if spec is None else spec.label
+        found.append(f"{label} ({effect.reference}): {effect.state_reason or 'no usable answer.'}")
+    return tuple(found)
+
+
+def draft_note(
+    case: Case,
+    playbook: Playbook,
+    parts: Parts,
+    facts: Sequence[SheetFact],
+    *,
+    at: datetime,
+) -> str:
+    """What the agent would tell the next shift, from the record alone, in plain sentences."""
+    said = [one_line(case, playbook, parts)]
+    newest = parts.newest
+    if newest is not None and newest.changes and newest.state == Proposal.State.READY:
+        labels = ", ".join(change["label"] for change in newest.changes)
+        said.append(f"{counted(len(newest.changes), 'fact')} changed before it was made: {labels}.")
+    known = [f"{fact.label.lower()} {fact.shown}" for fact in facts if not fact.is_saved]
+    if known:
+        said.append(f"As read last: {'; '.join(known)}.")
+    saved = [fact for fact in facts if fact.is_saved]
+    if saved:
+        source = saved[0].source or "the source"
+        said.append(f"For {source} only saved facts are known; they may be old.")
+    if parts.doubts:
+        said.append("Nothing is sent again until it is known what happened.")
+    said += [
+        f"Promised to {line.party or 'the customer'}: {line.text}"
+        for line in parts.lines_of(CaseLine.Sort.PROMISE)
+    ]
+    said += [f"Do not: {line.text}" for line in parts.lines_of(CaseLine.Sort.DO_NOT)]
+    return " ".join(sentence.strip() for sentence in said if sentence.strip())

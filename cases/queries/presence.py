@@ -1,0 +1,82 @@
+"""Whether the owners that pages show are there: on shift, on call, off shift, on leave."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from cases.models import Case, Desk
+from cases.queries.duty import NOT_ACTIVE, OFF_SHIFT, Duty, Roster, roster_of
+from cases.queries.values import UNSAYABLE
+
+LOOKED_BACK = timedelta(days=14)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Presence:
+    """In words and with a symbol whether a person can answer for cases now.
+
+    `at` is the instant that ends the words (`off shift since`, `on leave until`), if any.
+    """
+
+    word: str
+    icon: str
+    is_available: bool
+    at: datetime | None = None
+
+
+def presence_of(person_id: int, *, roster: Roster, duty: Duty) -> Presence:
+    """The presence of one person on this duty; no query."""
+    absence = duty.absence_of(person_id)
+    if not absence:
+        return _there(person_id, duty)
+    if leave := duty.leave_of(person_id):
+        return Presence(word="on leave until", icon="away", is_available=False, at=leave.ends_at)
+    if absence == OFF_SHIFT:
+        since = roster.off_since(person_id, at=duty.at, within=LOOKED_BACK)
+        word = OFF_SHIFT if since is None else f"{OFF_SHIFT} since"
+        return Presence(word=word, icon="moon", is_available=False, at=since)
+    return Presence(
+        word=absence, icon="blocked" if absence == NOT_ACTIVE else "changed", is_available=False
+    )
+
+
+def _there(person_id: int, duty: Duty) -> Presence:
+    if person_id in duty.crew.people | duty.staying.people:
+        return Presence(word="on shift", icon="live", is_available=True)
+    if duty.keeps_roster:
+        return Presence(word="on call", icon="lead", is_available=True)
+    return Presence(word="", icon="", is_available=True)
+
+
+def owners_of(cases: Iterable[Case], *, at: datetime) -> Mapping[int, Presence]:
+    """Case to the presence of its owner, left out for cases without one.
+
+    Five queries for each desk, whatever the number of cases. A desk whose zone cannot be used says
+    nothing about anybody.
+    """
+    owned: dict[Desk, list[Case]] = {}
+    for case in cases:
+        if case.owner_id is not None:
+            owned.setdefault(case.desk, []).append(case)
+    found: dict[int, Presence] = {}
+    for desk, theirs in owned.items():
+        try:
+            found |= _at_desk(desk, theirs, at)
+        except UNSAYABLE:
+            continue
+    return found
+
+
+def _at_desk(desk: Desk, cases: Iterable[Case], at: datetime) -> dict[int, Presence]:
+    roster = roster_of(desk, since=at)
+    duty = roster.duty_at(at)
+    people: dict[int, Presence] = {}
+    found = {}
+    for case in cases:
+        owner = case.owner_id
+        if owner is None:
+            continue
+        if owner not in people:
+            people[owner] = presence_of(owner, roster=roster, duty=duty)
+        found[case.pk] = people[owner]
+    return found

@@ -1,0 +1,135 @@
+"""Every change of who is on duty goes the same way: what moves is shown first, then it is saved."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from cases.actions.preview import Consequence, make_change, what_moves
+from cases.models import Desk
+from cases.queries.values import counted
+from cases.vocabulary.digest import digest_of
+from cases.vocabulary.errors import WatchbillError
+from cases.vocabulary.texts import reason_given
+from cases.web.duty_forms import WhichTime
+from cases.web.errors import status_of
+from cases.web.forms import ReasonForm
+from cases.web.request import DeskRequest, moment_of
+
+NOT_REPEATED = {"csrfmiddlewaretoken", "reason", "seen", "save", "back"}
+MISSING_REASON = "Say why; it is kept with the change."
+
+
+@dataclass(frozen=True, kw_only=True)
+class WantedChange:
+    """A change as it was asked for: in words, how to make it with a reason, and when it shows.
+
+    `desk` is None where it concerns every desk; `notes` say what else follows.
+    """
+
+    what: str
+    alter: Callable[[str], object]
+    moments: Sequence[datetime]
+    desk: Desk | None
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mistake:
+    """Why a form does not count. `field` and `choices` are given where a time occurs twice."""
+
+    act: str
+    sentence: str
+    field: str = ""
+    choices: Sequence[tuple[str, str]] = ()
+
+    @classmethod
+    def of(cls, act: str, error: WatchbillError) -> Self:
+        """The mistake that a refusal tells of."""
+        if isinstance(error, WhichTime):
+            return cls(act=act, sentence=str(error), field=error.field, choices=error.choices)
+        return cls(act=act, sentence=str(error))
+
+
+type Read = Callable[[], WantedChange]
+type Page = Callable[..., HttpResponse]
+
+
+def changing(request: DeskRequest, *, act: str, read: Read, page: Page) -> HttpResponse | None:
+    """Show what the posted change moves, or make it when it says so; None once it is made.
+
+    `page` shows the form again, with what was typed, for `mistake=` or to change it.
+    """
+    if "back" in request.POST:
+        return page(mistake=None)
+    try:
+        wanted = read()
+        consequences = what_moves(
+            lambda: wanted.alter(MISSING_REASON),
+            at=moment_of(request),
+            moments=wanted.moments,
+            desk=wanted.desk,
+        )
+        if "save" not in request.POST:
+            return _preview(request, wanted, consequences)
+        return _saved(request, wanted, consequences)
+    except WatchbillError as error:
+        return page(mistake=Mistake.of(act, error), status=status_of(error))
+
+
+def _saved(
+    request: DeskRequest, wanted: WantedChange, consequences: Sequence[Consequence]
+) -> HttpResponse | None:
+    """Make the change if it still moves what was shown, and if a reason is given."""
+    typed = str(ReasonForm(request.POST).values()["reason"])
+    if request.POST.get("seen") != _digest(consequences):
+        note = "What moves is no longer what you saw. Look again, then save."
+        return _preview(request, wanted, consequences, mistake=note, status=409)
+    try:
+        reason = reason_given(typed, missing=MISSING_REASON)
+        moved = make_change(lambda: wanted.alter(reason))
+    except WatchbillError as error:
+        return _preview(request, wanted, consequences, mistake=str(error), status=status_of(error))
+    messages.success(request, f"{wanted.what} {counted(moved, 'case')} moved now.")
+    return None
+
+
+def _preview(
+    request: DeskRequest,
+    wanted: WantedChange,
+    consequences: Sequence[Consequence],
+    *,
+    mistake: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    context: dict[str, Any] = {
+        "wanted": wanted,
+        "consequences": [found for found in consequences if found.moving],
+        "moments": wanted.moments,
+        "seen": _digest(consequences),
+        "mistake": mistake,
+        "repeated": [
+            (name, value)
+            for name in request.POST
+            if name not in NOT_REPEATED
+            for value in request.POST.getlist(name)
+        ],
+        "reason": request.POST.get("reason", ""),
+        "at": moment_of(request),
+    }
+    return render(request, "roster/preview.html", context, status=status)
+
+
+def _digest(consequences: Sequence[Consequence]) -> str:
+    """What was shown, short enough for a form: cases, to whom, and in which of the instants."""
+    return digest_of(
+        {
+            f"{number} {row.case_id}": [row.to, row.stays]
+            for number, found in enumerate(consequences)
+            for row in found.moving
+        }
+    )

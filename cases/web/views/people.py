@@ -1,0 +1,67 @@
+"""People: their roles, and whether they work here. Admins only."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from cases import policies
+from cases.actions.people import set_person
+from cases.models import Person, Role
+from cases.queries.people_page import follows_for, people_page
+from cases.vocabulary.errors import NotFound
+from cases.web.duty_changes import WantedChange, changing
+from cases.web.duty_forms import PersonForm
+from cases.web.request import DeskRequest, moment_of
+
+
+@require_GET
+@never_cache
+def people(request: DeskRequest) -> HttpResponse:
+    """Everybody who works here or did."""
+    return _page(request)
+
+
+def _page(request: DeskRequest, *, status: int = 200, **more: Any) -> HttpResponse:
+    policies.check_may_set_people(person=request.user)
+    page = people_page(at=moment_of(request))
+    context = {"page": page, "typed": request.POST, "at": page.at, **more}
+    return render(request, "people/people.html", context, status=status)
+
+
+@require_http_methods(["GET", "POST"])
+def person(request: DeskRequest, person_id: int) -> HttpResponse:
+    """Change a person's role, deactivate them, or take them back."""
+    policies.check_may_set_people(person=request.user)
+    if request.method != "POST":
+        return redirect("people")
+
+    def page(**more: Any) -> HttpResponse:
+        return _page(request, changed=person_id, **more)
+
+    answer = changing(request, act="person", read=lambda: _read(request, person_id), page=page)
+    return redirect("people") if answer is None else answer
+
+
+def _read(request: DeskRequest, person_id: int) -> WantedChange:
+    known = Person.objects.filter(pk=person_id).first()
+    if known is None:
+        raise NotFound("There is no such person.")
+    values = PersonForm(request.POST).values()
+    role, is_active, at = Role(values["role"]), bool(values["is_active"]), moment_of(request)
+    word = f"has the role {role.label.lower()}" if is_active else "is not active"
+
+    def alter(reason: str) -> None:
+        set_person(
+            person=known, role=role, is_active=is_active, reason=reason, by=request.user, at=at
+        )
+
+    return WantedChange(
+        what=f"{known} {word}.",
+        alter=alter,
+        moments=[at],
+        desk=None,
+        notes=follows_for(person=known, role=role, is_active=is_active, at=at),
+    )

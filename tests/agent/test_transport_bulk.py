@@ -1,0 +1,165 @@
+"""P25, P30, E11: the transport system's change feed and its lists, over real HTTP."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from agent.sources import transport_bulk
+from agent.sources.transport import TransportSource
+from agent.sources.transport_bulk import TransportBulk
+from agent.sources.transport_profiles import PROFILES
+from cases.vocabulary.refreshing import CaseToRead, FeedPage, FeedStartedOver, NotRead
+from cases.vocabulary.work import ReadOutcome, RecordKey
+from tests.agent.odd_system import odd_system, says
+from tests.agent.world import nothing
+from tests.simulator import Simulator
+
+BOTH = ("S-318", "S-377")
+
+
+@pytest.fixture
+def bulk(simulator: Simulator) -> Iterator[TransportBulk]:
+    """The adapter in the freshly loaded S-318 world."""
+    simulator.control.reset()
+    source = TransportSource(
+        address=simulator.url, token=simulator.token, timeout=timedelta(seconds=2)
+    )
+    yield source.bulk
+    source.close()
+
+
+def asked(*subjects: str, **records: str) -> list[CaseToRead]:
+    """Cases about these shipments; `records` are quotes known of the first."""
+    known = tuple(RecordKey(record_type="quote", record_id=name) for name in records.values())
+    return [
+        CaseToRead(case_id=number, subject=subject, records=known if number == 0 else ())
+        for number, subject in enumerate(subjects)
+    ]
+
+
+def page_after(bulk: TransportBulk, page: FeedPage) -> FeedPage:
+    """The next page."""
+    found = bulk.changes_after(position=page.position, last_entry=page.last_entry, permit=nothing)
+    assert isinstance(found, FeedPage)
+    return found
+
+
+def end_of_feed(bulk: TransportBulk) -> FeedPage:
+    """Where the feed ends."""
+    page = FeedPage(named={}, position=0, last_entry="", has_more=True)
+    while page.has_more:
+        page = page_after(bulk, page)
+    return page
+
+
+def edit(simulator: Simulator, shipment: str, *, times: int = 1) -> None:
+    """An employee saves a shipment."""
+    step = {"actor": "employee_edits", "shipment_id": shipment, "employee": "k.ito", "patch": {}}
+    simulator.control.batch([dict(step) for _ in range(times)])
+
+
+def test_e11_300_changes_at_one_instant_are_read_once_and_the_reader_gets_on(
+    bulk: TransportBulk, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The place is a number that rises with each change, never a time."""
+    start = end_of_feed(bulk)
+    for _ in range(6):
+        edit(simulator, "S-318", times=25)
+        edit(simulator, "S-377", times=25)
+    monkeypatch.setattr(transport_bulk, "ENTRIES_PER_PAGE", 100)
+    pages, page = [], start
+    while page.has_more or page is start:
+        page = page_after(bulk, page)
+        pages.append(page)
+    assert pages[-1].position == start.position + 300
+    assert len(pages) == 4  # each page holds the entry before it, too
+    assert {name for page in pages for name in page.named} == set(BOTH)
+    assert not page_after(bulk, page).named
+
+
+def test_p25_the_feed_names_the_shipment_of_a_quote_and_of_a_message(
+    bulk: TransportBulk, simulator: Simulator
+) -> None:
+    start = end_of_feed(bulk)
+    simulator.control.actor(
+        "carrier_offers_quote",
+        shipment_id="S-318",
+        quote_id="QX-99",
+        scac="NRDX",
+        name="Nordline Express",
+        amount_minor=100_000,
+        currency="USD",
+        expires_at="2026-11-25T00:00:00Z",
+        expires_zone="America/Chicago",
+    )
+    assert page_after(bulk, start).named == {"S-318": None}
+
+
+def test_p13_a_feed_without_the_entry_read_last_has_started_over(bulk: TransportBulk) -> None:
+    end = end_of_feed(bulk)
+    found = bulk.changes_after(position=end.position + 7, last_entry="another", permit=nothing)
+    assert isinstance(found, FeedStartedOver)
+
+
+def test_p25_many_shipments_in_three_calls_as_each_alone(
+    bulk: TransportBulk, simulator: Simulator
+) -> None:
+    source = TransportSource(
+        address=simulator.url, token=simulator.token, timeout=timedelta(seconds=2)
+    )
+    calls = []
+    told = bulk.read_many(cases=asked(*BOTH), permit=lambda: calls.append(1))
+    assert not isinstance(told, NotRead)
+    assert len(calls) == 3
+    for subject in BOTH:
+        alone = source.read(subject=subject, records=(), permit=nothing)
+        assert [(item.record_id, item.version, item.fields) for item in told[subject]] == [
+            (item.record_id, item.version, item.fields) for item in alone
+        ]
+    source.close()
+
+
+def test_p12_a_shipment_that_is_gone_is_missing_and_hides_no_other(bulk: TransportBulk) -> None:
+    told = bulk.read_many(cases=asked("S-000", "S-318", quote="Q-1"), permit=nothing)
+    assert not isinstance(told, NotRead)
+    assert {item.outcome for item in told["S-000"]} == {ReadOutcome.MISSING}
+    assert told["S-318"][0].outcome is ReadOutcome.READ
+
+
+def test_scenario_05_429_says_how_long_nothing_is_asked(
+    bulk: TransportBulk, simulator: Simulator
+) -> None:
+    simulator.control.fault("429", seconds=120, times=1)
+    first = bulk.read_many(cases=asked("S-318"), permit=nothing)
+    second = bulk.read_many(cases=asked("S-318"), permit=nothing)
+    assert isinstance(first, NotRead) and isinstance(second, NotRead)
+    assert first.retry_after == timedelta(seconds=120)
+    assert second.was_asked and timedelta(seconds=110) < second.retry_after
+    assert "asks for fewer calls" in second.reason
+
+
+def test_p25_where_a_list_breaks_fewer_records_may_be_asked_for() -> None:
+    """An answer of 500 is one; no answer at all is none, and neither is a wish to be left alone."""
+    with odd_system() as system:
+        system.replies["GET /v1/shipments"] = says({}, status=500)
+        told = system.source().bulk.read_many(cases=asked("S-318"), permit=nothing)
+    assert isinstance(told, NotRead) and told.was_answered
+    gone = system.source().bulk.read_many(cases=asked("S-318"), permit=nothing)
+    assert isinstance(gone, NotRead) and not gone.was_answered
+
+
+def test_p13_without_versions_the_feed_still_names_what_changed(simulator: Simulator) -> None:
+    simulator.control.reset(scenario="s318", profile="no_version")
+    source = TransportSource(
+        address=simulator.url,
+        token=simulator.token,
+        timeout=timedelta(seconds=2),
+        capabilities=PROFILES["no_version"],
+    )
+    start = end_of_feed(source.bulk)
+    edit(simulator, "S-377")
+    assert page_after(source.bulk, start).named == {"S-377": None}
+    told = source.bulk.read_many(cases=asked("S-377"), permit=nothing)
+    assert not isinstance(told, NotRead) and told["S-377"][0].version is None
+    source.close()

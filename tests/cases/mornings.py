@@ -1,0 +1,120 @@
+"""A desk between two shifts: who stood in the night, who comes in the morning, and their sheet."""
+
+from datetime import date, timedelta
+from typing import Any
+
+from cases.actions import roster
+from cases.actions.clock import move_business_clock
+from cases.actions.handovers import open_handovers
+from cases.actions.sheet_answers import GivenAnswer, answer_row
+from cases.clock import business_now
+from cases.models import Case, Handover, HandoverRow, Person, RowAnswer, ShiftPattern
+from cases.queries.handover import find_handover, row_of, sheet_of
+from cases.queries.handover_shapes import Sheet, SheetRow
+from cases.vocabulary.rosters import Position
+from cases.vocabulary.shifts import EVERY_DAY, USUAL_STARTS
+from cases.vocabulary.work import SourceReading
+from tests.cases.builders import (
+    EVENING,
+    MORNING,
+    Cast,
+    a_case_waiting_for_review,
+    a_quote,
+    a_shipment,
+    agent_reads,
+    at_business_time,
+)
+
+Kind = RowAnswer.Kind
+BEFORE = MORNING - timedelta(minutes=20)
+READING_TIME = timedelta(seconds=3)
+AFTER = MORNING + timedelta(minutes=1)
+QUOTE = a_quote(expires_at="2026-11-25T06:00:00Z")
+LATE_PICKUP = {
+    "start": "2026-11-24T22:00:00Z",
+    "end": "2026-11-24T23:00:00Z",
+    "zone": "America/Chicago",
+}
+
+
+def stands(cast: Cast, shift: str, position: Position, person: Person) -> None:
+    """Somebody stands in a position of a shift from November on."""
+    roster.put_on_watch(
+        wanted=roster.NewWatch(
+            shift_id=ShiftPattern.objects.get(desk=cast.desk, name=shift).pk,
+            position=position,
+            person=person,
+            first_day=date(2026, 11, 1),
+            last_day=None,
+            days=EVERY_DAY,
+        ),
+        by=cast.lead,
+        at=business_now(),
+    )
+
+
+def a_roster(cast: Cast) -> None:
+    """Marta stands in the evening, Dana by day."""
+    roster.set_shifts(desk=cast.desk, starts=USUAL_STARTS, by=cast.lead, at=EVENING)
+    stands(cast, "Evening", Position.PRIMARY, cast.owner)
+    stands(cast, "Day", Position.PRIMARY, cast.colleague)
+
+
+def a_night_case(cast: Cast, subject: str = "S-318") -> Case:
+    """Monday evening: a case of Marta's, with a rate that lasts over the next day."""
+    at_business_time(EVENING)
+    case = a_case_waiting_for_review(cast, subject=subject)
+    read_again(case, 42)
+    case.refresh_from_db()
+    return case
+
+
+def morning_of(case: Case, version: int = 43, **facts: Any) -> tuple[SourceReading, SourceReading]:
+    """What the sources say of a case whose truck is loaded late on Tuesday."""
+    facts = {"pickup_window": LATE_PICKUP, **facts}
+    return a_shipment(version, subject=case.subject, **facts), QUOTE
+
+
+def opened(cast: Cast) -> Handover:
+    """Tuesday 07:40: the handover to the day shift, as it is opened by itself."""
+    at_business_time(BEFORE)
+    assert open_handovers() == 1
+    return find_handover(Handover.objects.get().pk)
+
+
+def read_again(case: Case, version: int = 43, **facts: Any) -> None:
+    """The sources are read."""
+    agent_reads(case, morning_of(case, version, **facts))
+
+
+def sheet(handover: Handover) -> Sheet:
+    """The sheet as it stands now."""
+    return sheet_of(handover=find_handover(handover.pk), at=business_now())
+
+
+def row_for(case: Case) -> SheetRow:
+    """The case's row as it stands now."""
+    return row_of(row_id=HandoverRow.objects.get(case=case).pk, at=business_now())
+
+
+def looked_at(case: Case) -> SheetRow:
+    """The row as a page showed it in the day shift, long enough ago to have been read."""
+    if business_now() < AFTER:
+        at_business_time(AFTER)
+    row = row_for(case)
+    move_business_clock(by=READING_TIME)
+    return row
+
+
+def answer(
+    row: SheetRow, kind: Kind, by: Person, *, ago: timedelta = READING_TIME, **said: Any
+) -> None:
+    """Answer the row as shown; urgent ones are read back as they were shown unless said."""
+    given = GivenAnswer(
+        row_id=row.row_id,
+        kind=kind,
+        seen=row.seen,
+        shown_at=business_now() - ago,
+        **{"read_back": {fact.key: fact.shown for fact in row.facts}, **said},
+    )
+    answer_row(given=given, by=by, at=business_now())

@@ -1,0 +1,20 @@
+"""Fixtures of the refresh: a desk in Chicago, and a transport system in memory with a feed."""
+
+import pytest
+from pytest_django import Settings
+
+from tests.cases.builders import Cast, a_cast
+from tests.refresh.outside import Outside
+
+
+@pytest.fixture
+def cast(db: None, settings: Settings) -> Cast:
+    """The people and the desk of a test, with a business clock that may move."""
+    settings.MOVABLE_CLOCK = True
+    return a_cast()
+
+
+@pytest.fixture
+def outside() -> Outside:
+    """A transport system in which nothing has happened yet."""
+    return Outside()
