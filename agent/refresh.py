@@ -60,7 +60,8 @@ class Refresher:
         except CallsPaused as pause:
             log.info("refresh_stopped_by_a_person", reason=str(pause))
             work.end(is_complete=False)
-        log.info("refresh_ended", proved=work.proved, read=work.read)
+        if work.tried or work.proved:
+            log.info("refresh_ended", proved=work.proved, read=work.read, tried=len(work.tried))
         return work.proved + work.read
 
 

@@ -124,16 +124,25 @@ def _follow_the_feed(stage: Stage) -> None:
     )
 
 
-def refresh(source: TransportSource) -> float:
-    """Our refresh for the handover that is open; seconds."""
+@dataclass(frozen=True, kw_only=True)
+class Took:
+    """Seconds of a refresh: all of it, and until the last case of the near half was refreshed."""
+
+    all: float
+    near: float
+
+
+def refresh(source: TransportSource) -> Took:
+    """Our refresh for the handover that is open, until everything was tried."""
     desk = RecordRefresh(agent_name=AGENT_NAME, agent_version=AGENT_VERSION)
     refresher = Refresher(desk=desk, source=source.bulk, worker="bench")
-    began = time.monotonic()
-    refresher.refresh()
-    return time.monotonic() - began
+    starts, began = business_now(), time.monotonic()
+    while Handover.objects.get().refreshed_at is None:
+        refresher.refresh()
+    return Took(all=time.monotonic() - began, near=_half_took(NEAR, starts))
 
 
-def half_took(prefix: str, began: datetime) -> float:
+def _half_took(prefix: str, began: datetime) -> float:
     """Seconds from `began` until the last case of that half was refreshed."""
     half = Case.objects.filter(subject__startswith=prefix, refreshed_at__gte=began)
     if half.count() != CASES // 2:
@@ -142,8 +151,8 @@ def half_took(prefix: str, began: datetime) -> float:
     return (last - began).total_seconds()
 
 
-def compare(stage: Stage) -> bool:
-    """(a), (b) and (c); says whether both goals are met."""
+def compare(stage: Stage) -> tuple[bool, Took]:
+    """(a), (b) and (c); whether both goals are met, and how long ours took."""
     sample = names_of(NEAR)[:SAMPLE]
     with stage.client() as client:
         one_by_one = CASES * peer.seconds_per_case(
@@ -162,12 +171,12 @@ def compare(stage: Stage) -> bool:
     opening = time.monotonic() - began
     with closing(stage.source()) as source:
         ours = refresh(source)
-    say(f"(c) ours                              {ours:8.2f} s  (and {opening:.2f} s for the sheet)")
+    say(f"(c) ours                            {ours.all:8.2f} s  (and {opening:.2f} s for the sheet)")
     tell_what_was_written()
-    faster, slower = one_by_one / ours, ours / least
+    faster, slower = one_by_one / ours.all, ours.all / least
     say(f"ours is {faster:.0f} times faster than (a): goal {AT_LEAST_FASTER}")
     say(f"ours takes {slower:.1f} times as long as (b): goal at most {AT_MOST_SLOWER}")
-    return faster >= AT_LEAST_FASTER and slower <= AT_MOST_SLOWER
+    return faster >= AT_LEAST_FASTER and slower <= AT_MOST_SLOWER, ours
 
 
 def tell_what_was_written() -> None:
@@ -188,15 +197,13 @@ def lose_half(stage: Stage, near_alone: float) -> bool:
     far = Observation.objects.filter(record__cases__subject__startswith=FAR)
     far.update(observed_at=EVENING - timedelta(days=1))
     handovers.open_handovers()
-    began = business_now()
     with partly_away(url=stage.url, mark=FAR) as url, closing(stage.source(url)) as source:
-        refresh(source)
-    near = half_took(NEAR, began)
+        took = refresh(source)
     blocked = Case.objects.filter(stage="blocked", subject__startswith=FAR)
     told = blocked.filter(owner__isnull=False, next_try_at__isnull=False).count()
-    say(f"half unreachable: the other half took {near:.2f} s, {near_alone:.2f} s when all answer")
-    say(f"    {told} of {CASES // 2} blocked, with owner, reason and next try")
-    return near <= near_alone * ALIKE and told == CASES // 2
+    say(f"half unreachable: the other half {took.near:.2f} s, {near_alone:.2f} s when all answer")
+    say(f"    {told} of {CASES // 2} blocked, with owner, reason and next try ({took.all:.2f} s)")
+    return took.near <= near_alone * ALIKE and told == CASES // 2
 
 
 def play(house: House) -> bool:
@@ -207,9 +214,8 @@ def play(house: House) -> bool:
         call_command("demo_people", verbosity=0)
         say(f"{CASES} open cases, {CHANGED} of their shipments changed")
         set_the_scene(stage)
-        began = business_now()
-        is_met = compare(stage)
-        return lose_half(stage, half_took(NEAR, began)) and is_met
+        is_met, ours = compare(stage)
+        return lose_half(stage, ours.near) and is_met
 
 
 def main() -> int:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
+import structlog
+from django.db import Error, connection
 from django.db.models import Field, Model
 
 from cases import audit
@@ -20,6 +21,8 @@ CASE_FIELDS = (
     *("blocked_reason", "blocked_from", "blocked_since", "blocked_tries"),
 )
 RUN_FIELDS = ("due_at", "due_reason", "nudged_at")
+
+log = structlog.get_logger()
 
 
 @dataclass(kw_only=True)
@@ -62,6 +65,7 @@ class Batch:
     saved: dict[tuple[type[Model], tuple[str, ...]], list[Model]] = field(default_factory=dict)
     added: dict[type[Model], list[Model]] = field(default_factory=dict)
     changed: list[ChangeOfMany] = field(default_factory=list)
+    failed: list[int] = field(default_factory=list)
 
     def change(self, *, case: Case, run: Run, rest_until: datetime | None) -> ChangeOfMany:
         """Begin the change of one locked case."""
@@ -71,6 +75,26 @@ class Batch:
         )
         self.changed.append(change)
         return change
+
+    @contextmanager
+    def or_not_at_all(self, change: ChangeOfMany) -> Iterator[None]:
+        """Of a case whose change fails nothing is written, and `failed` names it."""
+        events = len(self.events)
+        saved = {key: len(rows) for key, rows in self.saved.items()}
+        added = {table: len(rows) for table, rows in self.added.items()}
+        try:
+            yield
+        except Error:
+            raise  # the database is away: nothing is known of any of them
+        except Exception:
+            log.exception("case_left_out_of_batch", case_id=change.case.pk)
+            del self.events[events:]
+            for key, kept in self.saved.items():
+                del kept[saved.get(key, 0) :]
+            for table, new in self.added.items():
+                del new[added.get(table, 0) :]
+            self.changed.remove(change)
+            self.failed.append(change.case.pk)
 
     def write(self) -> None:
         """Write it all, in the transaction that has locked the cases."""

@@ -148,8 +148,8 @@ def end_reading(*, grant: FeedGrant, is_complete: bool, wait: timedelta) -> None
     `is_complete` says that everything was tried once; `wait` is how long no call is made.
     """
     with held_feed(grant=grant) as (feed, at):
-        live = list(Handover.objects.filter(pk__in=grant.handovers, signed_at=None))
-        for handover in live:
+        unsigned = Handover.objects.filter(pk__in=grant.handovers, signed_at=None)
+        for handover in unsigned.select_for_update(of=("self",)).order_by("pk"):
             add_rows(handover, at=at)
             handover.cases_to_read, handover.cases_read = coverage_of(handover)
             if is_complete and handover.refreshed_at is None:

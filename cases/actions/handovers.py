@@ -13,12 +13,12 @@ from cases import audit
 from cases.clock import business_now
 from cases.models import Case, Desk, Handover, HandoverRow, Person, Proposal, SourceFeed
 from cases.models.case import open_cases
+from cases.queries.catalogue import playbook_for
 from cases.queries.duty import duty_at, starts_of
 from cases.queries.handover_facts import published_form
 from cases.queries.sources import sources_of_many
 from cases.vocabulary.actors import SYSTEM
 from cases.vocabulary.clocks import iso
-from cases.vocabulary.playbooks import playbook_of
 from cases.vocabulary.rosters import Crewed
 from cases.vocabulary.shifts import shift_at
 
@@ -121,7 +121,7 @@ def published_of(cases: Sequence[Case]) -> dict[int, dict[str, object]]:
     )
     return {
         case.pk: published_form(
-            playbook=playbook_of(case.kind),
+            playbook=playbook_for(case.kind),
             sources=sources.get(case.pk, ()),
             proposal=newest.get(case.pk),
         )

@@ -71,8 +71,18 @@ def take_in(
         with changing_many(cases=[case for case, _ in rows], by=by, at=at) as batch:
             for case, run in rows:
                 change = batch.change(case=case, run=run, rest_until=rests.get(case.desk_id))
-                _follow(change, world, wait=wait)
-    return len(rows)
+                with batch.or_not_at_all(change):
+                    _follow(change, world, wait=wait)
+        _leave_to_the_agent(batch.failed, at)
+    return len(rows) - len(batch.failed)
+
+
+def _leave_to_the_agent(case_ids: Sequence[int], at: datetime) -> None:
+    """A visit of its own finds out what is wrong with such a case, and says so on it."""
+    Case.objects.filter(pk__in=case_ids).update(refresh_due_at=at)
+    Run.objects.filter(case__in=case_ids).update(
+        due_at=at, due_reason="It could not be refreshed with the others."
+    )
 
 
 def _locked(case_ids: Sequence[int], at: datetime) -> Locked:

@@ -61,6 +61,9 @@ class Migration(migrations.Migration):
             "handover", "published_by", models.CharField(blank=True, default="", max_length=200)
         ),
         migrations.RemoveField("handoverrow", "draft"),  # made from what stands now, never kept
+        # Who is called is kept per case, as its escalation.
+        migrations.RemoveField("handover", "lead_called_at"),
+        migrations.RemoveField("handover", "manager_called_at"),
         migrations.AddField("rowanswer", "as_blocked", models.BooleanField(default=False)),
         migrations.AddConstraint(
             "handover",

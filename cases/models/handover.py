@@ -33,8 +33,6 @@ class Handover(models.Model):
     incoming = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )
-    lead_called_at = models.DateTimeField(null=True)
-    manager_called_at = models.DateTimeField(null=True)
     signed_at = models.DateTimeField(null=True)
     signed_by = models.CharField(max_length=200, blank=True, default="")
     snapshot = models.JSONField(null=True)

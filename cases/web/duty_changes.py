@@ -59,7 +59,9 @@ type Read = Callable[[], WantedChange]
 type Page = Callable[..., HttpResponse]
 
 
-def changing(request: DeskRequest, *, act: str, read: Read, page: Page) -> HttpResponse | None:
+def look_then_save(
+    request: DeskRequest, *, act: str, read: Read, page: Page
+) -> HttpResponse | None:
     """Show what the posted change moves, or make it when it says so; None once it is made.
 
     `page` shows the form again, with what was typed, for `mistake=` or to change it.

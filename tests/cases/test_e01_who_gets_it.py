@@ -1,4 +1,4 @@
-"""E01, P28: whoever gets a case at any boundary of two years is there; no row is needed to say so."""
+"""E01, P28: whoever gets a case at any boundary of two years is there; it needs no database."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random

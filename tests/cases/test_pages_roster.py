@@ -77,8 +77,7 @@ def test_p28_leave_is_a_gap_only_while_it_lasts(rostered: Cast) -> None:
     )
     gaps = coverage_of(roster_of(rostered.desk, since=NIGHT), at=NIGHT).gaps
     assert list(map(str, gaps)) == [
-        "Tue 24 Nov 10:00–12:00 CST: Marta Ortega (primary) is on leave; "
-        "Priya Raman would be asked"
+        "Tue 24 Nov 10:00–12:00 CST: Marta Ortega (primary) is on leave; Priya Raman would be asked"
     ]
 
 

@@ -69,11 +69,9 @@ def test_p28_a_lead_sees_which_cases_move_and_then_saves_with_a_reason(
     expect(
         page.get_by_text("Wed 25 Nov 17:00–Thu 08:00 CST: nobody is primary; Lee Okafor")
     ).to_be_visible()
-    page.screenshot(path="/tmp/wb/shots_roster/roster.png", full_page=True)
     sets_leave(page, until="2026-11-24T08:00")
     expect(page.get_by_text("2 open cases of DFW desk at once")).to_be_visible()
     expect(page.get_by_text("2 due today")).to_be_visible()
-    page.screenshot(path="/tmp/wb/shots_roster/preview.png", full_page=True)
     assert not Case.objects.exclude(owner=rostered.colleague).exists()
     page.get_by_label("Why kept with the change").fill("Ill")
     page.get_by_role("button", name="Save it").click()
@@ -96,7 +94,6 @@ def test_axe_finds_nothing_on_the_pages_of_the_roster(
         page.goto(address)
         for fold in page.locator("details:not(.menu)").all():
             fold.evaluate("fold => { fold.open = true; }")
-        page.screenshot(path=f"/tmp/wb/shots_roster/{theme}-{addresses.index(address)}.png", full_page=True)
         found[address] = violations_of(page)
     page.goto("/roster/")
     sets_leave(page, until="2026-11-24T08:00")
@@ -110,7 +107,6 @@ def test_nothing_of_the_roster_is_cut_off_on_a_phone(
     page = open_tab(context_of(rostered.admin, width=375), "/")
     for address in addresses:
         page.goto(address)
-        page.screenshot(path=f"/tmp/wb/shots_roster/phone-{addresses.index(address)}.png", full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth") <= 375, address
 
 
@@ -127,9 +123,7 @@ def test_p28_the_owners_state_stands_on_queue_and_case(
         next_at=business_now() + timedelta(minutes=15),
         next_to=rostered.lead,
     )
-    page = open_tab(context_of(rostered.lead), "/?view=all")
-    expect(page.locator(f"#case-{away.pk}").get_by_text("off shift since 17:00 CST")).to_be_visible()
-    page.screenshot(path="/tmp/wb/shots_roster/queue.png", full_page=True)
+    page, words = open_tab(context_of(rostered.lead), "/?view=all"), "off shift since 17:00 CST"
+    expect(page.locator(f"#case-{away.pk}").get_by_text(words)).to_be_visible()
     page.goto(f"/cases/{away.pk}/")
-    expect(page.locator("#owner").get_by_text("off shift since 17:00 CST")).to_be_visible()
-    page.screenshot(path="/tmp/wb/shots_roster/case.png", full_page=True)
+    expect(page.locator("#owner").get_by_text(words)).to_be_visible()

@@ -251,6 +251,17 @@ def test_p13_a_reading_older_than_the_feed_names_is_never_taken_for_fresh(
     assert the_handover().cases_read == 4
 
 
+def test_p12_a_case_that_cannot_be_weighed_keeps_no_other_from_being_refreshed(
+    cast: Cast, outside: Outside
+) -> None:
+    """Its stored proposal makes no sense any more; a visit of its own says so."""
+    cases = a_night(cast, outside, FIVE)
+    cases["S-2"].proposals.update(facts=[{"key": "nonsense"}])
+    outside.refresh()
+    assert the_handover().cases_read == 4
+    assert [row.case_id for row in runs.nudge_due(agent=AGENT, limit=10)] == [cases["S-2"].pk]
+
+
 def test_p18_what_a_worker_holds_is_left_to_it_and_read_afterwards(
     cast: Cast, outside: Outside
 ) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -13,7 +14,7 @@ from cases.queries.ownership_page import WouldOwn, ownership_page, scope_choices
 from cases.queries.people import person_by_id
 from cases.queries.roster_page import desk_of
 from cases.vocabulary.errors import InvalidInput
-from cases.web.duty_changes import Mistake, Read, WantedChange, changing
+from cases.web.duty_changes import Mistake, Read, WantedChange, look_then_save
 from cases.web.duty_forms import LeadsForm, ScopeForm, asked_in, moment_in
 from cases.web.errors import status_of
 from cases.web.request import DeskRequest, moment_of, number_in
@@ -50,15 +51,19 @@ def _page(request: DeskRequest, desk: Desk, *, status: int = 200, **more: Any) -
     return render(request, "ownership/ownership.html", context, status=status)
 
 
+def _back_to(desk: Desk) -> HttpResponse:
+    return redirect(f"{reverse('ownership')}?desk={desk.pk}")
+
+
 def _changed(request: DeskRequest, desk: Desk, act: str, read: Read) -> HttpResponse:
     if request.method != "POST":
-        return redirect(f"/ownership/?desk={desk.pk}")
+        return _back_to(desk)
 
     def page(**more: Any) -> HttpResponse:
         return _page(request, desk, act=act, **more)
 
-    answer = changing(request, act=act, read=read, page=page)
-    return redirect(f"/ownership/?desk={desk.pk}") if answer is None else answer
+    answer = look_then_save(request, act=act, read=read, page=page)
+    return _back_to(desk) if answer is None else answer
 
 
 @require_http_methods(["GET", "POST"])

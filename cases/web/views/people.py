@@ -12,7 +12,7 @@ from cases.actions.people import set_person
 from cases.models import Person, Role
 from cases.queries.people_page import follows_for, people_page
 from cases.vocabulary.errors import NotFound
-from cases.web.duty_changes import WantedChange, changing
+from cases.web.duty_changes import WantedChange, look_then_save
 from cases.web.duty_forms import PersonForm
 from cases.web.request import DeskRequest, moment_of
 
@@ -41,7 +41,9 @@ def person(request: DeskRequest, person_id: int) -> HttpResponse:
     def page(**more: Any) -> HttpResponse:
         return _page(request, changed=person_id, **more)
 
-    answer = changing(request, act="person", read=lambda: _read(request, person_id), page=page)
+    answer = look_then_save(
+        request, act="person", read=lambda: _read(request, person_id), page=page
+    )
     return redirect("people") if answer is None else answer
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -18,7 +19,7 @@ from cases.vocabulary.clocks import local_text
 from cases.vocabulary.errors import NotFound
 from cases.vocabulary.rosters import Position
 from cases.vocabulary.shifts import EVERY_DAY, Shift, shift_at, shifts_between
-from cases.web.duty_changes import Mistake, Read, WantedChange, changing
+from cases.web.duty_changes import Mistake, Read, WantedChange, look_then_save
 from cases.web.duty_forms import (
     LeaveForm,
     SwapForm,
@@ -64,15 +65,19 @@ def _page(
     return render(request, "roster/roster.html", context, status=status)
 
 
+def _back_to(desk: Desk) -> HttpResponse:
+    return redirect(f"{reverse('roster')}?desk={desk.pk}")
+
+
 def _changed(request: DeskRequest, desk: Desk, act: str, read: Read) -> HttpResponse:
     if request.method != "POST":
-        return redirect(f"/roster/?desk={desk.pk}")
+        return _back_to(desk)
 
     def page(**more: Any) -> HttpResponse:
         return _page(request, desk, act=act, **more)
 
-    answer = changing(request, act=act, read=read, page=page)
-    return redirect(f"/roster/?desk={desk.pk}") if answer is None else answer
+    answer = look_then_save(request, act=act, read=read, page=page)
+    return _back_to(desk) if answer is None else answer
 
 
 @require_http_methods(["GET", "POST"])
