@@ -45,7 +45,7 @@ def record_change(
     at: datetime,
     by: str,
 ) -> None:
-    """Tell the readers of the feed that a record, which belongs to a shipment, has a new version."""
+    """Tell the readers of the feed that a record of a shipment has a new version."""
     Change.objects.create(
         sequence=next_number("changes"),
         record_type=record_type,

@@ -40,8 +40,8 @@ class ChangeOfMany(Change):
         )
         self.is_audited = True
 
-    def save(self, row: Model, *fields: str) -> None:
-        """See `Change.save`."""
+    def keep(self, row: Model, *fields: str) -> None:
+        """See `Change.keep`."""
         self.batch.saved.setdefault((type(row), fields), []).append(row)
 
     def add_missing(self, rows: Sequence[Model]) -> None:

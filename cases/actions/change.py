@@ -68,7 +68,7 @@ class Change:
         )
         self.is_audited = True
 
-    def save(self, row: Model, *fields: str) -> None:
+    def keep(self, row: Model, *fields: str) -> None:
         """Save these fields of a row that belongs to the case."""
         row.save(update_fields=fields)
 

@@ -45,7 +45,7 @@ def withdraw(change: Change, *, proposal: Proposal, reason: str) -> None:
     """A ready proposal is no longer needed."""
     proposal.state, proposal.state_since = Proposal.State.WITHDRAWN, change.at
     proposal.state_reason = reason
-    change.save(proposal, "state", "state_since", "state_reason")
+    change.keep(proposal, "state", "state_since", "state_reason")
     change.record("proposal_withdrawn", number=proposal.number, reason=reason)
 
 
@@ -103,7 +103,7 @@ def plan_anew(
     if only_expired:
         reason = "Its time ran out."
     proposal.state_since, proposal.state_reason = change.at, reason
-    change.save(proposal, "state", "state_since", "state_reason")
+    change.keep(proposal, "state", "state_since", "state_reason")
     change.record(
         "proposal_expired" if only_expired else "proposal_stale",
         number=proposal.number,

@@ -13,7 +13,7 @@ from cases.actions.change import Change, by_person
 from cases.actions.ownership import move_to, put_before_lead
 from cases.actions.sheets import locked_unsigned
 from cases.models import Handover, Person, RowAnswer
-from cases.queries.duty import duty_at
+from cases.queries.duty import roster_of
 from cases.queries.handover import find_row, row_of
 from cases.queries.handover_shapes import SheetRow
 from cases.vocabulary.errors import Conflict, InvalidInput, ReadBackDiffers, RowOvertaken
@@ -156,8 +156,9 @@ def _check_may_move(
             f"{row.subject} was not read for this handover. Have it read again, or take it over "
             "as blocked."
         )
-    for moment in {at, max(at, handover.boundary)}:
-        if absence := duty_at(desk=handover.desk, at=moment).absence_of(to.pk):
+    roster = roster_of(handover.desk, since=at)
+    for moment in (at, max(at, handover.boundary)):
+        if absence := roster.duty_at(moment).absence_of(to.pk):
             when = "" if moment == at else " when the next shift begins"
             raise Conflict(f"{to} is {absence}{when}. Somebody who is there takes the case.")
     taken = RowAnswer.objects.filter(row__handover=handover, by=by, kind__in=MOVES)

@@ -13,7 +13,7 @@ from cases.actions.ownership import LEAD_CALLED_AFTER
 from cases.models import Case, Handover, HandoverRow
 from cases.models.case import CaseQuerySet, open_cases
 from cases.queries.conditions import standing_for
-from cases.queries.duty import duty_at, starts_of
+from cases.queries.duty import Roster, roster_of
 from cases.queries.goals import uncarried_goals
 from cases.queries.handover_facts import values_elsewhere
 from cases.queries.handover_parts import parts_of, playbook_of_parts
@@ -26,7 +26,7 @@ from cases.queries.handover_shapes import (
 )
 from cases.vocabulary.errors import NotFound
 from cases.vocabulary.handover_sheet import SECTIONS, Condition, Section, rank
-from cases.vocabulary.shifts import Shift, shift_at
+from cases.vocabulary.shifts import Shift
 
 SHORTEST = datetime.resolution
 
@@ -45,8 +45,8 @@ def find_handover(handover_id: int) -> Handover:
 
 def sheet_of(*, handover: Handover, at: datetime) -> Sheet:
     """The sheet as it stands at `at`; its desk and people must be loaded."""
-    made = made_rows(handover=handover, rows=rows_of(handover), at=at)
-    desk, incoming = handover.desk, _shifts(handover)[1]
+    desk, roster = handover.desk, _roster_of(handover, at)
+    made = _made(handover, rows_of(handover), roster, at)
     to_read = [row for row in made if row.needs_answer]
     read = sum(row.was_read for row in to_read)
     return Sheet(
@@ -65,7 +65,7 @@ def sheet_of(*, handover: Handover, at: datetime) -> Sheet:
         published_by=handover.published_by,
         published_at=handover.published_at,
         incoming="" if handover.incoming is None else str(handover.incoming),
-        calls=_calls(handover, incoming),
+        calls=_calls(handover, roster.duty_at(handover.boundary).shift),
         notices=tuple(standing_for(desk, at)),
         sections=_sections(made),
         count=len(made),
@@ -75,15 +75,18 @@ def sheet_of(*, handover: Handover, at: datetime) -> Sheet:
     )
 
 
-def made_rows(
-    *, handover: Handover, rows: Sequence[HandoverRow], at: datetime
+def _roster_of(handover: Handover, at: datetime) -> Roster:
+    return roster_of(handover.desk, since=min(at, handover.boundary - SHORTEST))
+
+
+def _made(
+    handover: Handover, rows: Sequence[HandoverRow], roster: Roster, at: datetime
 ) -> tuple[SheetRow, ...]:
-    """These rows of the handover as they stand at `at`."""
     parts = parts_of([row.case_id for row in rows])
     around = Around(
         handover=handover,
-        duty=duty_at(desk=handover.desk, at=at),
-        since=_shifts(handover)[0].starts_at,
+        duty=roster.duty_at(at),
+        since=roster.duty_at(handover.boundary - SHORTEST).shift.starts_at,
         others=values_elsewhere(
             (playbook_of_parts(row.case, parts[row.case_id]), parts[row.case_id].sources)
             for row in rows
@@ -98,7 +101,7 @@ def row_of(*, row_id: int, at: datetime) -> SheetRow:
     """One row as it stands at `at`; raises `NotFound`."""
     row = find_row(row_id)
     handover = find_handover(row.handover_id)
-    return made_rows(handover=handover, rows=[row], at=at)[0]
+    return _made(handover, [row], _roster_of(handover, at), at)[0]
 
 
 def find_row(row_id: int) -> HandoverRow:
@@ -124,15 +127,6 @@ def missing_cases(handover: Handover) -> CaseQuerySet:
     """Open cases of the desk that are not on its sheet yet."""
     on_it = HandoverRow.objects.filter(handover=handover).values("case")
     return open_cases(Case.objects.filter(desk=handover.desk_id)).exclude(pk__in=on_it)
-
-
-def _shifts(handover: Handover) -> tuple[Shift, Shift]:
-    """The outgoing and the incoming shift."""
-    starts, zone = starts_of(handover.desk), handover.desk.zone
-    return (
-        shift_at(handover.boundary - SHORTEST, zone=zone, starts=starts),
-        shift_at(handover.boundary, zone=zone, starts=starts),
-    )
 
 
 def _calls(handover: Handover, incoming: Shift) -> tuple[CallTime, ...]:

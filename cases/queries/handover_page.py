@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 
 from cases import policies
 from cases.models import Case, Desk, Handover, Person, RowAnswer
-from cases.queries.duty import duty_at, starts_of
+from cases.queries.duty import roster_of, starts_of
 from cases.queries.handover_shapes import Sheet
 from cases.vocabulary.shifts import next_boundary
 
@@ -62,10 +62,10 @@ class Handovers:
 def controls_on(*, handover: Handover, sheet: Sheet, person: Person, at: datetime) -> SheetControls:
     """What this person may do there now."""
     against = policies.reason_against
-    before = duty_at(desk=handover.desk, at=handover.boundary - timedelta.resolution)
-    now, coming = (
-        duty_at(desk=handover.desk, at=moment) for moment in (at, max(at, handover.boundary))
-    )
+    just_before = handover.boundary - timedelta.resolution
+    roster = roster_of(handover.desk, since=min(at, just_before))
+    before, now = roster.duty_at(just_before), roster.duty_at(at)
+    coming = roster.duty_at(max(at, handover.boundary))
     waiting = sheet.missing or any(
         row.needs_answer and row.answer is None for part in sheet.sections for row in part.rows
     )

@@ -168,9 +168,7 @@ def read_back_mismatches(
     *, wanted: Sequence[ReadBackFact], given: Mapping[str, str]
 ) -> tuple[ReadBackFact, ...]:
     """The critical facts that were not read back as they are now; blanks count as not read."""
-    return tuple(
-        fact for fact in wanted if _plain(given.get(fact.key, "")) != _plain(fact.shown)
-    )
+    return tuple(fact for fact in wanted if _plain(given.get(fact.key, "")) != _plain(fact.shown))
 
 
 def _plain(text: str) -> str:

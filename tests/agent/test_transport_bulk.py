@@ -53,10 +53,19 @@ def end_of_feed(bulk: TransportBulk) -> FeedPage:
     return page
 
 
-def edit(simulator: Simulator, shipment: str, *, times: int = 1) -> None:
-    """An employee saves a shipment."""
-    step = {"actor": "employee_edits", "shipment_id": shipment, "employee": "k.ito", "patch": {}}
-    simulator.control.batch([dict(step) for _ in range(times)])
+def offer(shipment: str, quote_id: str) -> dict[str, object]:
+    """A carrier names a price; all steps of a batch happen at one instant."""
+    return {
+        "actor": "carrier_offers_quote",
+        "shipment_id": shipment,
+        "quote_id": quote_id,
+        "scac": "NRDX",
+        "name": "Nordline Express",
+        "amount_minor": 100_000,
+        "currency": "USD",
+        "expires_at": "2026-11-25T00:00:00Z",
+        "expires_zone": "America/Chicago",
+    }
 
 
 def test_e11_300_changes_at_one_instant_are_read_once_and_the_reader_gets_on(
@@ -64,16 +73,16 @@ def test_e11_300_changes_at_one_instant_are_read_once_and_the_reader_gets_on(
 ) -> None:
     """The place is a number that rises with each change, never a time."""
     start = end_of_feed(bulk)
-    for _ in range(6):
-        edit(simulator, "S-318", times=25)
-        edit(simulator, "S-377", times=25)
-    monkeypatch.setattr(transport_bulk, "ENTRIES_PER_PAGE", 100)
+    for first in (1000, 1100, 1200):
+        steps = [offer(BOTH[n % 2], f"QX-{n}") for n in range(first, first + 100)]
+        simulator.control.batch(steps)  # all at one instant
+    monkeypatch.setattr(transport_bulk, "ENTRIES_PER_PAGE", 50)
     pages, page = [], start
     while page.has_more or page is start:
         page = page_after(bulk, page)
         pages.append(page)
     assert pages[-1].position == start.position + 300
-    assert len(pages) == 4  # each page holds the entry before it, too
+    assert len(pages) == 7  # each page but the first begins with the entry read last
     assert {name for page in pages for name in page.named} == set(BOTH)
     assert not page_after(bulk, page).named
 
@@ -82,17 +91,7 @@ def test_p25_the_feed_names_the_shipment_of_a_quote_and_of_a_message(
     bulk: TransportBulk, simulator: Simulator
 ) -> None:
     start = end_of_feed(bulk)
-    simulator.control.actor(
-        "carrier_offers_quote",
-        shipment_id="S-318",
-        quote_id="QX-99",
-        scac="NRDX",
-        name="Nordline Express",
-        amount_minor=100_000,
-        currency="USD",
-        expires_at="2026-11-25T00:00:00Z",
-        expires_zone="America/Chicago",
-    )
+    simulator.control.batch([offer("S-318", "QX-99")])
     assert page_after(bulk, start).named == {"S-318": None}
 
 
@@ -158,7 +157,9 @@ def test_p13_without_versions_the_feed_still_names_what_changed(simulator: Simul
         capabilities=PROFILES["no_version"],
     )
     start = end_of_feed(source.bulk)
-    edit(simulator, "S-377")
+    simulator.control.actor(
+        "employee_edits", shipment_id="S-377", employee="k.ito", patch={"weight_kg": "9000"}
+    )
     assert page_after(source.bulk, start).named == {"S-377": None}
     told = source.bulk.read_many(cases=asked("S-377"), permit=nothing)
     assert not isinstance(told, NotRead) and told["S-377"][0].version is None

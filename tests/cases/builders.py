@@ -180,12 +180,14 @@ MORNING_WORLD = (
 )
 
 
-def an_open_case(cast: Cast, *, subject: str = "S-318", owner: Person | None = None) -> Case:
+def an_open_case(
+    cast: Cast, *, subject: str = "S-318", owner: Person | None = None, case_type: str = "E02"
+) -> Case:
     """A case that was just opened, owned by the cast's owner unless said otherwise."""
     opened = intake.open_case(
         wanted=intake.NewCase(
             kind="freight_exception",
-            case_type="E02",
+            case_type=case_type,
             subject=subject,
             title="Carrier fell off",
             system="transport",

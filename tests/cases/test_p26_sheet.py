@@ -258,6 +258,7 @@ def sign_now(handover: Handover, by: Person, *, refused: str = "") -> None:
 def test_p26_a_signed_sheet_is_kept_with_both_names_under_a_digest(signed: Handover) -> None:
     assert (signed.published_by, signed.signed_by) == ("Marta Ortega", "Priya Raman")
     assert is_intact(signed)
+    assert signed.snapshot is not None
     rows = [row for part in signed.snapshot["sections"] for row in part["rows"]]
     assert {row["subject"]: row["answer"]["label"] for row in rows} == {
         "S-318": "Accepted",

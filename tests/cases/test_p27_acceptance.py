@@ -9,7 +9,7 @@ from cases.actions.clock import move_business_clock
 from cases.actions.closing import close_without_action
 from cases.actions.conditions import NewCondition, open_condition
 from cases.clock import business_now
-from cases.models import AuditEvent, Case, Escalation, HandoverRow, Person, RowAnswer
+from cases.models import AuditEvent, Case, Escalation, HandoverRow, Person, RowAnswer, SourceRecord
 from cases.vocabulary.errors import Conflict, InvalidInput, ReadBackDiffers, Refused, RowOvertaken
 from cases.vocabulary.handover_sheet import QUICKEST_READING
 from tests.cases.builders import (
@@ -206,6 +206,8 @@ def test_p27_a_case_nobody_read_since_the_sheet_was_opened_is_not_fresh(cast: Ca
     assert row_for(case).only_as_blocked
     read_again(case)
     assert not row_for(case).only_as_blocked
+    SourceRecord.objects.update(named_at=business_now())  # the feed tells of a change
+    assert row_for(case).only_as_blocked
 
 
 def test_p27_an_answer_counts_only_for_the_row_that_was_seen(cast: Cast, case: Case) -> None:
@@ -234,8 +236,8 @@ def test_p27_many_rows_in_three_seconds_are_not_read(cast: Cast) -> None:
     opened(cast)
     for case in cases:
         read_again(case)
-        row = HandoverRow.objects.get(case=case)
-        sheets.take_current(row_id=row.pk, by=cast.owner, at=business_now())
+        on_sheet = HandoverRow.objects.get(case=case)
+        sheets.take_current(row_id=on_sheet.pk, by=cast.owner, at=business_now())
     rows = [row_for(case) for case in cases]
     move_business_clock(by=timedelta(minutes=30))
     answer(rows[0], Kind.ACCEPT, cast.colleague, ago=timedelta(minutes=10))

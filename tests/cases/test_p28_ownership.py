@@ -7,7 +7,7 @@ import pytest
 from cases.actions import lapses, ownership, roster
 from cases.actions.clock import move_business_clock
 from cases.clock import business_now
-from cases.models import AuditEvent, Case, Desk, Escalation, Person
+from cases.models import AuditEvent, Case, Desk, Escalation, Person, ShiftPattern
 from cases.queries.duty import duty_at
 from cases.vocabulary.errors import Conflict, InvalidInput, Refused
 from cases.vocabulary.rosters import Position
@@ -233,16 +233,46 @@ def test_p28_a_closed_case_calls_nobody_any_more(rostered: Cast) -> None:
     assert not Escalation.objects.filter(ended_at=None).exists()
 
 
-def test_p28_more_cases_than_one_run_takes_are_all_reached(
-    rostered: Cast, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those who wait already do not stand in the way of those behind them."""
+def test_p28_those_of_the_shift_before_stay_for_the_overlap(rostered: Cast) -> None:
+    ShiftPattern.objects.filter(name="Evening").update(overlap_minutes=90)
+    case = owned_by(rostered, rostered.owner)
+    lapses.keep_owned()
+    assert not Escalation.objects.exists(), "it is 18:00, and days stay until 18:30"
+    move_business_clock(by=timedelta(minutes=31))
+    lapses.keep_owned()
+    assert running(case).to == rostered.colleague
+
+
+@pytest.fixture
+def two_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run takes two cases."""
     monkeypatch.setattr(lapses, "MOST_AT_ONCE", 2)
-    off_shift = [owned_by(rostered, rostered.owner, f"S-{number}") for number in range(3)]
-    ownerless = [owned_by(rostered, None, f"S-{number}") for number in range(10, 13)]
-    for _ in range(4):
+
+
+def test_p28_cases_for_whom_somebody_is_called_already_hold_up_no_other(
+    rostered: Cast, two_at_once: None
+) -> None:
+    Person.objects.all().update(is_active=False)
+    cases = [owned_by(rostered, None, f"S-{number}") for number in range(5)]
+    for _ in range(3):
         lapses.keep_owned()
-    assert all(is_kept(case) for case in (*off_shift, *ownerless))
+    assert all(is_kept(case) for case in cases)
+    assert Escalation.objects.count() == len(cases)
+
+
+def test_p28_cases_that_wait_to_be_accepted_hold_up_none_that_has_to_move(
+    rostered: Cast, two_at_once: None
+) -> None:
+    lee = Person.objects.create_user(username="lee", first_name="Lee")
+    waiting = [owned_by(rostered, rostered.owner, f"S-{number}") for number in range(3)]
+    moving = owned_by(rostered, lee, "S-9")
+    for _ in range(2):
+        lapses.keep_owned()
+    assert all(is_kept(case) for case in (*waiting, moving))
+    Person.objects.filter(pk=lee.pk).update(is_active=False)
+    lapses.keep_owned()
+    moving.refresh_from_db()
+    assert moving.owner == rostered.colleague
 
 
 def test_e04_a_desk_whose_zone_cannot_be_used_holds_up_no_other(rostered: Cast) -> None:

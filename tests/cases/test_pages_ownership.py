@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from cases.actions import lapses, roster
+from cases.actions import lapses, people, roster
 from cases.clock import business_now
-from cases.models import AuditEvent, Case, Desk, Escalation, OwnershipRule, Person
+from cases.models import AuditEvent, Case, Desk, Escalation, OwnershipRule, Person, Role
+from cases.vocabulary.errors import Refused
 from cases.vocabulary.rosters import Position
 from tests.cases.builders import MORNING, Cast, a_case_waiting_for_review, events_of
 from tests.cases.duties import NIGHT, owned_by, stands, with_a_roster
@@ -140,6 +141,15 @@ def test_only_admins_change_people_and_nobody_themselves(rostered: Cast) -> None
         assert client.get("/people/").status_code == 403
         address = f"/people/{rostered.colleague.pk}/"
         assert client.post(address, {"role": "admin", "save": "1"}).status_code == 403
+    with pytest.raises(Refused, match="Ask an admin"):
+        people.set_person(
+            person=rostered.colleague,
+            role=Role.ADMIN,
+            is_active=True,
+            reason="I need it",
+            by=rostered.lead,
+            at=business_now(),
+        )
     own = client_of(rostered.admin).post(f"/people/{rostered.admin.pk}/", {"role": "admin"})
     assert own.status_code == 409
     assert Person.objects.get(pk=rostered.colleague.pk).role == "operator"

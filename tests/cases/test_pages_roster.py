@@ -44,13 +44,12 @@ def posts(by: Person, cast: Cast, act: str, /, **values: Any) -> HttpResponse:
     return answer  # type: ignore[no-any-return]
 
 
-def saves(by: Person, cast: Cast, act: str, /, *, reason: str = "Ill", **values: Any) -> Any:
+def saves(by: Person, cast: Cast, act: str, /, **values: Any) -> Any:
     """The same, looked at and then saved with a reason."""
     shown = posts(by, cast, act, **values)
     seen = re.search(r'name="seen" value="([^"]+)"', shown.content.decode())
     assert seen is not None, text_of(shown)
-    more = {"seen": seen[1], "save": "1", "reason": reason}
-    return posts(by, cast, act, **values, **more)
+    return posts(by, cast, act, **{"reason": "Ill", **values, "seen": seen[1], "save": "1"})
 
 
 def leave_of(person: Person, start: str, end: str) -> dict[str, Any]:
@@ -241,6 +240,14 @@ def test_an_operator_looks_and_changes_nothing(rostered: Cast, act: str) -> None
         {"shift": "1", "position": "primary", "first_day": "9999-12-31"},
         {"shift": "1", "position": "primary", "first_day": "2026-12-01", "person": "999999"},
         {"shift": "1", "position": "primary", "first_day": "2026-12-01", "days": "9"},
+        {
+            **{"shift": "1", "position": "primary", "days": "0"},
+            **{"first_day": "2026-12-01", "last_day": "2026-12-02"},
+        },
+        {
+            **{"shift": "1", "position": "primary"},
+            **{"first_day": "2026-12-02", "last_day": "2026-12-01"},
+        },
     ],
 )
 def test_a_watch_that_cannot_be_is_explained(rostered: Cast, values: dict[str, str]) -> None:

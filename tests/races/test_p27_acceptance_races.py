@@ -68,6 +68,7 @@ def test_p27_an_answer_and_the_signature_at_once_leave_a_sheet_that_agrees(cast:
         assert case.owner == cast.colleague
         return
     assert isinstance(answered, Conflict)
+    assert handover.snapshot is not None
     kept = [kept for part in handover.snapshot["sections"] for kept in part["rows"]]
     assert kept[0]["answer"]["label"] == "Refused"
     assert case.owner == cast.owner

@@ -87,6 +87,13 @@ def test_a_shift_without_a_successor_that_day_lasts_until_the_next_one() -> None
     assert (day.name, day.length) == ("Day", timedelta(hours=16))
 
 
+def test_a_shift_that_starts_once_a_week_lasts_all_week() -> None:
+    starts = (ShiftStart(name="Watch", at=time(8), days=frozenset({0})),)
+    saturday = datetime(2026, 11, 28, 21, 0, tzinfo=UTC)
+    watch = shift_at(saturday, zone="America/Chicago", starts=starts)
+    assert watch.length == timedelta(days=7)
+
+
 def test_the_shift_before_overlaps_and_never_past_the_next_start() -> None:
     morning = datetime(2026, 11, 24, 12, 0, tzinfo=UTC)
     day = shift_at(morning, zone="America/Chicago", starts=THREE)

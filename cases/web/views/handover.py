@@ -22,7 +22,7 @@ from cases.queries.handover_shapes import Sheet
 from cases.queries.handover_snapshot import changed_since_signing, is_intact, revived
 from cases.vocabulary.clocks import instant_from
 from cases.vocabulary.digest import digest_of, short_code
-from cases.vocabulary.errors import InvalidInput, Overtaken, WatchbillError
+from cases.vocabulary.errors import InvalidInput, Overtaken, ReadBackDiffers, WatchbillError
 from cases.web.drafts import drafts_of
 from cases.web.errors import status_of
 from cases.web.request import DeskRequest, moment_of
@@ -33,8 +33,8 @@ from cases.web.tokens import token_for
 class NotDone:
     """What did not count on the sheet: in which row (0 for the sheet itself), and why.
 
-    `differences` lists what the person saw and what holds now. `is_mistake`: only what was typed
-    has to be corrected.
+    `differences` lists what the person saw, or what `saw` says they did, and what holds now.
+    `is_mistake`: only what was typed has to be corrected.
     """
 
     row_id: int
@@ -42,6 +42,7 @@ class NotDone:
     sentence: str
     is_mistake: bool
     differences: tuple[tuple[str, str, str], ...]
+    saw: str = ""
 
 
 @require_GET
@@ -91,6 +92,7 @@ def not_done(*, row_id: int, act: str, error: WatchbillError) -> NotDone:
         sentence=str(error),
         is_mistake=isinstance(error, InvalidInput),
         differences=error.differences if isinstance(error, Overtaken) else (),
+        saw="You read back" if isinstance(error, ReadBackDiffers) else "",
     )
 
 
