@@ -13,6 +13,8 @@ from agent.sources.base import Permit
 from agent.sources.pace import Pace, retry_after
 
 LONGEST_BODY = 5_000_000
+PERMIT_HOLDS_FOR_SECONDS = 0.25
+SENDING = "http11.send_request_headers.started"  # as the HTTP library names that moment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +53,26 @@ def exchange(
     Raises `httpx.RequestError` when no whole answer came, and `HeldBack` when its turn is far off.
     An answer may take the client's read timeout from its first to its last byte, and 5 MB. After
     a 429 the system is left alone for as long as it asks.
+
+    The permit is asked before connecting, and once more when the request is about to be sent if
+    that took a while: a slow connection must not carry a call past a pause or a lost lease.
     """
     pace.wait_for_turn()
     permit()
-    with client.stream(method, path, params=query, json=body, headers=headers) as response:
+    asked_at = time.monotonic()
+
+    def ask_again_if_old(event: str, _: Mapping[str, object]) -> None:
+        if event == SENDING and time.monotonic() - asked_at > PERMIT_HOLDS_FOR_SECONDS:
+            permit()
+
+    with client.stream(
+        method,
+        path,
+        params=query,
+        json=body,
+        headers=headers,
+        extensions={"trace": ask_again_if_old},
+    ) as response:
         content, flaw = _content(response, seconds=client.timeout.read)
         media_type, _, _ = response.headers.get("Content-Type", "").partition(";")
         read, flaw = (None, flaw) if flaw else _json(content)

@@ -17,6 +17,7 @@ class Escalation(models.Model):
         """Why it was escalated."""
 
         NOT_DECIDED = "not_decided", "Not decided in time"
+        NOT_ADOPTED = "not_adopted", "Not adopted in time"
 
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="escalations")
     cause = models.CharField(max_length=16, choices=Cause.choices)

@@ -17,6 +17,7 @@ class Act(StrEnum):
     REREVIEW = "rereview"
     DECIDE = "decide"
     UNKNOWN = "unknown"
+    UNADOPTED = "unadopted"
     BLOCKED = "blocked"
     ESCALATED = "escalated"
     ACCEPT = "accept"
@@ -56,12 +57,15 @@ def open_with_act() -> CaseQuerySet:
     whens = [
         When(Q(stage=Stage.WAITING_FOR_REVIEW.value) & Exists(changed), then=_act(Act.REREVIEW))
     ]
+    escalations = Escalation.objects.filter(case=OuterRef("pk"), ended_at=None)
+    whens.append(
+        When(Q(stage=Stage.VERIFYING.value) & Exists(escalations), then=_act(Act.UNADOPTED))
+    )
     whens += [When(stage=stage.value, then=_act(act)) for stage, act in ACT_OF_STAGE.items()]
     whens.append(When(owner=None, then=_act(Act.UNOWNED)))
     unknown = Effect.objects.filter(
         decision__case=OuterRef("pk"), state=Effect.State.UNKNOWN
     ).order_by("state_since")
-    escalations = Escalation.objects.filter(case=OuterRef("pk"), ended_at=None)
     return open_cases(Case.objects.all()).annotate(
         act=When_(*whens, default=_act(Act.AGENT), output_field=CharField()),
         unknown_since=Subquery(unknown.values("state_since")[:1]),

@@ -32,6 +32,7 @@ HEADINGS = {
     Act.REREVIEW: ("Review again", "Facts changed; a revised version waits for you."),
     Act.DECIDE: ("Decide", "A first version is ready."),
     Act.UNKNOWN: ("Outcome unknown", "An attempt may or may not have happened; it is looked up."),
+    Act.UNADOPTED: ("Not taken up in time", "It was carried out; the agent keeps looking."),
     Act.BLOCKED: ("Blocked", "The agent cannot go on; each row says why. Nothing can be released."),
     Act.ESCALATED: ("Escalated", "No plan stands; a person decides what happens next."),
     Act.ACCEPT: ("Accept the outcome", "Everything released is done, or nothing is left to do."),
@@ -152,7 +153,10 @@ def _page(condition: Q, after: tuple[datetime, int] | None) -> list[Case]:
         .annotate(valid_until=Subquery(ready.values("valid_until")[:1]))
         .annotate(
             due=When_(
-                When(escalated_to__isnull=False, then=F("decide_by") - AHEAD_OF_ALL),
+                When(
+                    escalated_to__isnull=False,
+                    then=Coalesce(F("decide_by"), F("stage_since")) - AHEAD_OF_ALL,
+                ),
                 default=Coalesce(
                     Least(F("decide_by"), F("valid_until")), F("next_try_at"), F("stage_since")
                 ),

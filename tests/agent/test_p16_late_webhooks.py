@@ -16,6 +16,7 @@ from agent.desk import RecordDesk
 from agent.planner.rules import RulePlanner
 from agent.runner import Runner, Visit
 from agent.sources.transport import TransportSource
+from agent.sweep import sweep_due
 from cases.actions import clock, decisions, intake, pauses
 from cases.clock import business_now
 from cases.models import Case, Effect, InboundEvent
@@ -38,7 +39,10 @@ class Desk:
     def work(self) -> None:
         """Visits until nothing is due any more, as sweep and worker would make them."""
         for _ in range(20):
-            if not self.runner.desk.due(limit=10):
+            nudged = sweep_due(
+                desk=self.runner.desk, waiting=lambda _: 0, send=lambda case_id, lane: None
+            )
+            if not nudged:
                 return
             self.visit()
         raise AssertionError("still busy after twenty visits")
