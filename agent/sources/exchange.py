@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
@@ -59,35 +59,39 @@ def exchange(
     """
     pace.wait_for_turn()
     permit()
-    asked_at = time.monotonic()
+    extensions = {"trace": _asking_again(permit, asked_at=time.monotonic())}
+    with client.stream(
+        method, path, params=query, json=body, headers=headers, extensions=extensions
+    ) as response:
+        answer = _answer_of(response, seconds=client.timeout.read)
+    if answer.status == HTTPStatus.TOO_MANY_REQUESTS and answer.retry_after is not None:
+        pace.hold_off(answer.retry_after)
+    return answer
 
-    def ask_again_if_old(event: str, _: Mapping[str, object]) -> None:
-        if event == SENDING and time.monotonic() - asked_at > PERMIT_HOLDS_FOR_SECONDS:
+
+def _asking_again(permit: Permit, *, asked_at: float) -> Callable[[str, object], None]:
+    """What the HTTP library is to call at each of its moments: asks again if that was long ago."""
+
+    def at_moment(name: str, _: object) -> None:
+        if name == SENDING and time.monotonic() - asked_at > PERMIT_HOLDS_FOR_SECONDS:
             permit()
 
-    with client.stream(
-        method,
-        path,
-        params=query,
-        json=body,
-        headers=headers,
-        extensions={"trace": ask_again_if_old},
-    ) as response:
-        content, flaw = _content(response, seconds=client.timeout.read)
-        media_type, _, _ = response.headers.get("Content-Type", "").partition(";")
-        read, flaw = (None, flaw) if flaw else _json(content)
-        date = response.headers.get("Date", "")
-        rest = retry_after(response.headers.get("Retry-After", ""), date=date)
-        if response.status_code == HTTPStatus.TOO_MANY_REQUESTS and rest is not None:
-            pace.hold_off(rest)
-        return Answer(
-            status=response.status_code,
-            media_type=media_type.strip().lower(),
-            date=date,
-            body=read,
-            flaw=flaw,
-            retry_after=rest,
-        )
+    return at_moment
+
+
+def _answer_of(response: httpx.Response, *, seconds: float | None) -> Answer:
+    content, flaw = _content(response, seconds=seconds)
+    media_type, _, _ = response.headers.get("Content-Type", "").partition(";")
+    read, flaw = (None, flaw) if flaw else _json(content)
+    date = response.headers.get("Date", "")
+    return Answer(
+        status=response.status_code,
+        media_type=media_type.strip().lower(),
+        date=date,
+        body=read,
+        flaw=flaw,
+        retry_after=retry_after(response.headers.get("Retry-After", ""), date=date),
+    )
 
 
 def _content(response: httpx.Response, *, seconds: float | None) -> tuple[bytes, str]:

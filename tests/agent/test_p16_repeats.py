@@ -78,9 +78,7 @@ class Listening(DeskTwin):
         return super().permit_call(grant=grant, lease=lease, lane=lane)
 
 
-def test_p21_a_repeated_change_is_permitted_in_the_lane_of_changes() -> (
-    None
-):
+def test_p21_a_repeated_change_is_permitted_in_the_lane_of_changes() -> None:
     rig = unanswered()
     rig.desk = Listening(**vars(rig.desk))
     rig.work_until_idle()
