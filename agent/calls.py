@@ -3,16 +3,20 @@
 How much of it is needed follows from what the source declares that it can do.
 """
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Literal
 
 from agent.sources.base import NoLease, TargetLease
 from agent.state import Work
 from cases.vocabulary.errors import CallsPaused
+from cases.vocabulary.lanes import Lane
 from cases.vocabulary.work import (
     AttemptOrder,
     CallOutcome,
     CallResult,
+    EffectWork,
     Situation,
     TargetLook,
 )
@@ -56,7 +60,7 @@ def look_at_targets(work: Work, situation: Situation) -> list[TargetLook] | NoLe
     refuse that call; what is absent after that stays absent.
     """
     effects = situation.to_look_up()
-    looks = [work.source.look_up(effect=effect, permit=work.permit) for effect in effects]
+    looks = [_look_up(work, effect) for effect in effects]
     absent = [look for look in looks if look.searchable and not look.found]
     if not absent or not all(look.readable for look in looks):
         return looks
@@ -66,11 +70,23 @@ def look_at_targets(work: Work, situation: Situation) -> list[TargetLook] | NoLe
     if lease is None:
         return looks
     fenced = [
-        work.source.look_up(effect=effect, permit=work.permit) if look in absent else look
+        _look_up(work, effect) if look in absent else look
         for effect, look in zip(effects, looks, strict=True)
     ]
     give_back(work, lease)
     return fenced
+
+
+def _look_up(work: Work, effect: EffectWork) -> TargetLook:
+    """One look, with the time from which what it shows may be."""
+    asked_at: list[datetime] = []
+
+    def permit() -> None:
+        work.permit()
+        asked_at.append(work.now)
+
+    look = work.source.look_up(effect=effect, permit=permit)
+    return replace(look, asked_at=asked_at[0] if asked_at else work.now)
 
 
 def still_holds_under_lease(work: Work, situation: Situation) -> bool:
@@ -86,8 +102,9 @@ def carry_out(
 ) -> Literal["verify", "wait"]:
     """Make the one call of a committed attempt and record how it ended."""
     token = None if lease is None else lease.fencing_token
+    permit = partial(work.permit, lane=Lane.EXECUTION)  # whatever stage the case stands at
     try:
-        result = work.source.perform(order=order, fencing_token=token, permit=work.permit)
+        result = work.source.perform(order=order, fencing_token=token, permit=permit)
     except CallsPaused as pause:
         _finish(work, order, CallResult(outcome=CallOutcome.NOT_SENT, detail=str(pause)))
         raise

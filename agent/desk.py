@@ -20,6 +20,7 @@ from cases.actions import (
     runs,
 )
 from cases.queries import flows, situation
+from cases.vocabulary.lanes import Lane
 from cases.vocabulary.work import (
     AttemptOrder,
     CallResult,
@@ -38,8 +39,11 @@ from cases.vocabulary.work import (
 class Desk(Protocol):
     """What the agent may ask of the record and report; fenced writes raise `LeaseLost`."""
 
-    def due(self, *, limit: int) -> Sequence[DueCase]:
-        """Cases whose work is due and unclaimed, longest waiting first; marks them as nudged."""
+    def apply_received_events(self, *, limit: int) -> int:
+        """Apply what came in from outside and was not applied yet; says how many events."""
+
+    def due(self, *, lane: Lane, limit: int) -> Sequence[DueCase]:
+        """Cases of a lane whose work is due and unclaimed; marks them as nudged."""
 
     def escalate_overdue(self) -> int:
         """Put what nobody decided in time before the desk's lead, whatever is paused; how many."""
@@ -60,9 +64,11 @@ class Desk(Protocol):
         this work.
         """
 
-    def permit_call(self, *, grant: Grant, lease: timedelta) -> Grant:
+    def permit_call(self, *, grant: Grant, lease: timedelta, lane: Lane | None = None) -> Grant:
         """Permit and count one call to the outside, right before it is made; raises like `renew`.
 
+        `lane` is that of the call, where it differs from that of the case's stage: neither may be
+        paused.
         When the record cannot be asked, whatever error that is goes up: no call is made.
         """
 
@@ -108,7 +114,9 @@ class Desk(Protocol):
     def clear_to_act(self, *, grant: Grant) -> bool:
         """Whether the release still holds on facts just read; when not, the case says why."""
 
-    def begin_attempt(self, *, grant: Grant, effect_id: int) -> AttemptOrder | None:
+    def begin_attempt(
+        self, *, grant: Grant, effect_id: int, capabilities: Capabilities
+    ) -> AttemptOrder | None:
         """Commit an attempt before its call; None when it must not start (the case says why)."""
 
     def finish_attempt(
@@ -137,10 +145,13 @@ class RecordDesk:
     def __init__(self, *, agent_name: str, agent_version: str) -> None:
         self._agent = runs.agent_actor(name=agent_name, version=agent_version)
 
-    def due(self, *, limit: int) -> Sequence[DueCase]:
-        """See `Desk.due`. What came in from outside is applied first, so that it counts already."""
-        events.apply_received_events(limit=limit)
-        return runs.nudge_due(agent=self._agent, limit=limit)
+    def apply_received_events(self, *, limit: int) -> int:
+        """See `Desk.apply_received_events`."""
+        return events.apply_received_events(limit=limit)
+
+    def due(self, *, lane: Lane, limit: int) -> Sequence[DueCase]:
+        """See `Desk.due`."""
+        return runs.nudge_due(agent=self._agent, limit=limit, lane=lane)
 
     def escalate_overdue(self) -> int:
         """See `Desk.escalate_overdue`."""
@@ -162,9 +173,9 @@ class RecordDesk:
         """See `Desk.renew`."""
         return runs.renew(grant=grant, agent=self._agent, lease=lease)
 
-    def permit_call(self, *, grant: Grant, lease: timedelta) -> Grant:
+    def permit_call(self, *, grant: Grant, lease: timedelta, lane: Lane | None = None) -> Grant:
         """See `Desk.permit_call`."""
-        return runs.permit_call(grant=grant, agent=self._agent, lease=lease)
+        return runs.permit_call(grant=grant, agent=self._agent, lease=lease, lane=lane)
 
     def keep_alive(self, *, grant: Grant, lease: timedelta) -> None:
         """See `Desk.keep_alive`."""
@@ -218,9 +229,13 @@ class RecordDesk:
         """See `Desk.clear_to_act`."""
         return effects.clear_to_act(grant=grant, by=self._agent)
 
-    def begin_attempt(self, *, grant: Grant, effect_id: int) -> AttemptOrder | None:
+    def begin_attempt(
+        self, *, grant: Grant, effect_id: int, capabilities: Capabilities
+    ) -> AttemptOrder | None:
         """See `Desk.begin_attempt`."""
-        return effects.begin_attempt(grant=grant, by=self._agent, effect_id=effect_id)
+        return effects.begin_attempt(
+            grant=grant, by=self._agent, effect_id=effect_id, capabilities=capabilities
+        )
 
     def finish_attempt(
         self, *, grant: Grant, attempt_id: int, result: CallResult, capabilities: Capabilities

@@ -166,8 +166,15 @@ def act(state: CaseState, runtime: Runtime[Work]) -> Command[Literal["verify", "
         return Command(goto="wait")
     following: Literal["verify", "wait", "look"] = "look"
     if still_holds_under_lease(work, situation):
-        order = work.desk.begin_attempt(grant=work.grant, effect_id=effect.effect_id)
-        following = "look" if order is None else carry_out(work, order, lease)
+        order = work.desk.begin_attempt(
+            grant=work.grant,
+            effect_id=effect.effect_id,
+            capabilities=work.source.capabilities,
+        )
+        if order is not None:
+            following = carry_out(work, order, lease)
+        elif _is_more_to_do(work):
+            following = "wait"  # held up from outside, so going round would change nothing
     give_back(work, lease)
     return Command(goto=following)
 

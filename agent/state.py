@@ -10,6 +10,7 @@ from agent.planner.base import Planner
 from agent.sources.base import Source
 from cases.vocabulary.clocks import instant_from
 from cases.vocabulary.errors import InvalidInput
+from cases.vocabulary.lanes import Lane
 from cases.vocabulary.work import Grant, Situation
 
 READINGS_HOLD_FOR = timedelta(minutes=2)
@@ -51,9 +52,9 @@ class Work:
         self.steps_left -= 1
         return self.desk.situation(case_id=self.grant.case_id)
 
-    def permit(self) -> None:
+    def permit(self, lane: Lane | None = None) -> None:
         """Asked right before every call to the outside; see `Desk.permit_call`."""
-        self.grant = self.desk.permit_call(grant=self.grant, lease=self.lease)
+        self.grant = self.desk.permit_call(grant=self.grant, lease=self.lease, lane=lane)
 
     @property
     def now(self) -> datetime:

@@ -24,7 +24,7 @@ def sweep() -> int:
     The answer says how many cases were nudged for.
     """
     desk = crew().runner.desk
-    nudged = sweep_due(desk=desk, send=send_to_lane)
+    nudged = sweep_due(desk=desk, waiting=waiting_in, send=send_to_lane)
     desk.escalate_overdue()
     desk.keep_owned()
     return nudged
@@ -40,6 +40,13 @@ def refresh() -> int:
 def retention() -> int:
     """Forget where the graphs of closed cases were; the answer says of how many."""
     return forget_what_is_over(desk=crew().runner.desk, checkpoints=crew().checkpoints)
+
+
+def waiting_in(lane: Lane) -> int:
+    """How many messages wait in the lane's queue."""
+    with app.connection_or_acquire() as connection:
+        declared = connection.default_channel.queue_declare(queue=lane.value)
+        return int(declared.message_count)
 
 
 def send_to_lane(case_id: int, lane: Lane) -> None:

@@ -60,10 +60,15 @@ class Pace:
 
 
 def retry_after(header: str, *, date: str) -> timedelta | None:
-    """What `Retry-After` asks for, in seconds or as a date beside the answer's own `Date`."""
+    """What `Retry-After` asks for, in seconds or as a date beside the answer's own `Date`.
+
+    At most an hour: nobody is left alone for longer without being asked again.
+    """
     try:
         if header.strip().isdecimal():
-            return timedelta(seconds=int(header))
-        return max(timedelta(0), parsedate_to_datetime(header) - parsedate_to_datetime(date))
+            wait = timedelta(seconds=min(int(header), LONGEST_HOLD.total_seconds()))
+        else:
+            wait = parsedate_to_datetime(header) - parsedate_to_datetime(date)
     except (ValueError, TypeError, OverflowError):
         return None
+    return min(max(timedelta(0), wait), LONGEST_HOLD)

@@ -114,6 +114,7 @@ def _look(
         detail=f"{count} records carry {effect.reference}; this is the newest."
         if count > 1
         else "",
+        records=count,
     )
 
 

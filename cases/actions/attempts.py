@@ -1,6 +1,9 @@
 """Attempts whose outcome nobody recorded: they may have happened, so they are looked up."""
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
 
 from cases.actions.change import Change
 from cases.actions.releases import effects_in_force, hand_over, release_in_force
@@ -53,9 +56,25 @@ def doubt_open_attempts(change: Change) -> bool:
     return bool(found)
 
 
-def doubt_about(effect: Effect, *, searchable: bool, at: datetime) -> Doubt:
-    """What is known of an attempted effect that is not to be seen in its target."""
-    calls = list(effect.attempts.exclude(outcome=Attempt.Outcome.NOT_SENT))
+def calls_of(effect: Effect) -> list[Attempt]:
+    """The attempts whose call may have arrived, oldest first."""
+    return list(effect.attempts.exclude(outcome=Attempt.Outcome.NOT_SENT))
+
+
+def key_age_of(calls: Sequence[Attempt], *, at: datetime) -> timedelta:
+    """How long ago a call was first made under the key that all of them share."""
+    return at - calls[0].started_at if calls else timedelta(0)
+
+
+def doubt_about(
+    effect: Effect, *, searchable: bool, at: datetime, looked_at: datetime | None
+) -> Doubt:
+    """What is known at `at` of an attempted effect that is not to be seen in its target.
+
+    `looked_at` is when the newest look was asked for: what it found is no newer than that, however
+    long its answer and all that came after it took.
+    """
+    calls = calls_of(effect)
     if not calls:
         raise Conflict(f"No call for {effect.reference} may have arrived.")
     newest = calls[-1]
@@ -63,9 +82,10 @@ def doubt_about(effect: Effect, *, searchable: bool, at: datetime) -> Doubt:
     # call can land after one.
     in_vain = effect.read_backs.filter(found=False, at__gte=newest.started_at).first()
     since = newest.ended_at if not searchable else None if in_vain is None else in_vain.at
+    until = looked_at if searchable else at
     return Doubt(
-        waited=None if since is None else at - since,
-        key_age=at - calls[0].started_at,
+        waited=None if since is None or until is None else until - since,
+        key_age=key_age_of(calls, at=at),
         was_answered=newest.outcome == Attempt.Outcome.ANSWERED,
         tries=len(calls),
     )
@@ -75,7 +95,8 @@ def effect_to_repeat(change: Change, capabilities: Capabilities) -> Effect | Non
     """The first effect of unknown outcome that only a call repeated under its key can settle."""
     for effect in effects_in_force(change.case).filter(state=Effect.State.UNKNOWN):
         searchable = capabilities.lookup_by_reference or bool(effect.target_record_id)
-        doubt = doubt_about(effect, searchable=searchable, at=change.at)
+        # When the newest look was asked for matters less here: its key makes the call harmless.
+        doubt = doubt_about(effect, searchable=searchable, at=change.at, looked_at=change.at)
         if next_step(can=capabilities, doubt=doubt) is NextStep.REPEAT:
             return effect
     return None
@@ -110,8 +131,13 @@ def give_up_if_overdue(change: Change, why: str) -> bool:
     return True
 
 
+def unknown_effects(case: Case) -> QuerySet[Effect]:
+    """The effects whose outcome is unknown, whether their release is still in force or not."""
+    return Effect.objects.filter(decision__case=case, state=Effect.State.UNKNOWN)
+
+
 def check_nothing_unknown(case: Case) -> None:
     """Raise `Conflict` while an outcome is unknown: going on would be guessing that it was not."""
-    unknown = Effect.objects.filter(decision__case=case, state=Effect.State.UNKNOWN).first()
+    unknown = unknown_effects(case).first()
     if unknown is not None:
         raise Conflict(f"Whether {unknown.reference} happened is unknown. Record it first.")

@@ -19,13 +19,19 @@ from cases.clock import business_now
 from cases.models import AgentIdentity, Case, Escalation, Person, Run
 from cases.vocabulary.actors import SYSTEM, Actor, ActorKind
 from cases.vocabulary.clocks import iso
-from cases.vocabulary.errors import Conflict, LeaseLost, Refused, WatchbillError
+from cases.vocabulary.errors import Busy, Conflict, LeaseLost, Refused, WatchbillError
 from cases.vocabulary.stages import STAGES, Stage, check_transition
 from cases.vocabulary.work import Grant
 
 FIRST_RETRY = timedelta(seconds=30)
 LONGEST_RETRY = timedelta(minutes=10)
 LONGEST_ENDED_REASON = 300
+OVERDUE_THERE = {
+    Stage.WAITING_FOR_REVIEW: Escalation.Cause.NOT_DECIDED,
+    Stage.VERIFYING: Escalation.Cause.NOT_ADOPTED,
+    Stage.RECONCILING: Escalation.Cause.NOT_ADOPTED,
+}
+"""What may be overdue where a case stands; elsewhere nothing is waited for any more."""
 
 
 class UnauditedChange(RuntimeError):
@@ -84,11 +90,13 @@ class Change:
     def enter(self, stage: Stage, *, reason: str) -> None:
         """Move to a stage, if the table allows; leaving `blocked` clears why it was blocked."""
         case = self.case
+        if stage is Stage.ESCALATED:
+            self.ensure_owner(reason="Escalated, no owner.")
         if case.current_stage is stage:
             case.stage_reason = reason
             return
         check_transition(present=case.current_stage, following=stage)
-        leaves_review = Stage.WAITING_FOR_REVIEW in {case.current_stage, case.blocked_from}
+        awaited = OVERDUE_THERE.get(case.underlying_stage)
         before, case.stage = case.stage, stage.value
         case.stage_since, case.stage_reason = self.at, reason
         case.blocked_reason, case.blocked_from = "", ""
@@ -96,11 +104,11 @@ class Change:
         self.record("stage_entered", stage=stage.value, before=before, reason=reason)
         if stage is Stage.CLOSED:
             self._end_escalations(reason, list(Escalation.Cause))
-        elif leaves_review and stage is not Stage.WAITING_FOR_REVIEW:
-            self._end_escalations(reason, [Escalation.Cause.NOT_DECIDED])
+        elif awaited is not None and OVERDUE_THERE.get(stage) is not awaited:
+            self._end_escalations(reason, [awaited])
 
     def _end_escalations(self, reason: str, causes: Sequence[Escalation.Cause]) -> None:
-        """Nobody needs to be called any more: it was decided, or the case is closed."""
+        """Nobody needs to be called any more: it came after all, or the case is closed."""
         said = (reason or STAGES[self.case.current_stage].label)[:LONGEST_ENDED_REASON]
         running = self.case.escalations.filter(cause__in=causes, ended_at=None)
         if running.update(ended_at=self.at, ended_reason=said):
@@ -217,6 +225,8 @@ def by_person(
     try:
         with changing(case_id=case_id, by=actor, at=at, request_id=request_id) as change:
             yield change
+    except Busy:
+        raise  # nothing was refused, and the audit of a locked case cannot be written to either
     except (Refused, Conflict) as error:
         keep_refusal(case_id=case_id, by=actor, at=at, event="act_refused", act=act, error=error)
         raise
@@ -226,7 +236,7 @@ def keep_refusal(
     *, case_id: int, by: Actor, at: datetime, event: str, error: WatchbillError, **data: Any
 ) -> None:
     """Keep a refusal in the case's audit; the case itself stays as it is, version included."""
-    with transaction.atomic():
+    with busy_is_a_conflict(), transaction.atomic():
         audit.append(
             case=Case.objects.locked(case_id),
             by=by,
@@ -248,7 +258,7 @@ def busy_is_a_conflict() -> Iterator[None]:
     except OperationalError as error:
         if not isinstance(error.__cause__, LockNotAvailable):
             raise
-        raise Conflict("Someone else is changing this case right now. Try again.") from error
+        raise Busy("Someone else is changing this case right now. Try again.") from error
 
 
 def check_open(case: Case) -> None:

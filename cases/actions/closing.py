@@ -78,6 +78,11 @@ def ask_for_plan(*, case_id: int, by: Person, at: datetime, reason: str) -> None
     said = reason_given(reason, missing="Say what has changed, so that another plan makes sense.")
     with by_person(case_id=case_id, by=by, at=at, act="ask for a plan") as change:
         policies.check_may_decide(person=by)
+        if change.case.current_stage is Stage.BLOCKED:
+            raise Conflict(
+                f"The case is blocked: {change.case.blocked_reason} A plan can be asked for once "
+                "it is not; until then the case can be closed with a reason."
+            )
         if change.case.current_stage not in {Stage.ESCALATED, Stage.WAITING_FOR_ACCEPTANCE}:
             raise Conflict("A plan is already under way. Reload the case to see where it stands.")
         check_nothing_unknown(change.case)  # else it could be planned and sent a second time

@@ -1,64 +1,142 @@
-"""What nobody decided in time goes to the desk's lead (P8).
+"""What nobody decided (P8), or nobody took up (P15), in time goes to the desk's lead.
 
 The system itself does it, for all overdue cases at once: no agent is needed, so pausing the agents
-holds up no deadline. The case stays where it is, since its proposal can still be decided.
+holds up no deadline. The case stays where it is: its proposal can still be decided, and the agent
+still looks whether the other party took up what was carried out.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Prefetch
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 
 from cases import audit
+from cases.actions.releases import AT_THE_TARGET
 from cases.clock import business_now
-from cases.models import Case, Escalation, Proposal
+from cases.models import Case, Decision, Effect, Escalation, Proposal
 from cases.vocabulary.actors import SYSTEM
 from cases.vocabulary.clocks import iso
+from cases.vocabulary.playbooks import PLAYBOOKS, playbook_of
 from cases.vocabulary.stages import Stage
 
 MOST_AT_ONCE = 100
-RUNNING = Escalation.objects.filter(cause=Escalation.Cause.NOT_DECIDED, ended_at=None)
+Cause = Escalation.Cause
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overdue:
+    """A locked case that is to be escalated, why, and what its audit keeps of it."""
+
+    case: Case
+    cause: Escalation.Cause
+    reason: str
+    event: str
+    data: dict[str, Any]
 
 
 def escalate_overdue() -> int:
-    """Escalate cases whose decision is overdue and not escalated yet; says how many.
+    """Escalate what is overdue and not escalated yet; says how many cases.
 
     Any number of processes may do this at once. A case that somebody has locked, perhaps to decide
     on it, is left for the next time.
     """
     with transaction.atomic():
         at = business_now()
-        overdue = _lock_overdue(at)
+        found = [*_undecided(at), *_not_adopted(at)]
         Escalation.objects.bulk_create(
             Escalation(
-                case=case,
-                cause=Escalation.Cause.NOT_DECIDED,
-                reason=f"Proposal {_number(case)} was not decided in time.",
-                to=case.desk.lead,
+                case=overdue.case,
+                cause=overdue.cause,
+                reason=overdue.reason,
+                to=overdue.case.desk.lead,
                 started_at=at,
             )
-            for case in overdue
+            for overdue in found
         )
-        for case in overdue:
-            _tell(case, at)
-    return len(overdue)
+        for overdue in found:
+            _tell(overdue, at)
+    return len(found)
 
 
-def _lock_overdue(at: datetime) -> list[Case]:
-    """Overdue cases, locked; what another process escalated while we looked is left out."""
-    running = RUNNING.filter(case=OuterRef("pk"))
+def _undecided(at: datetime) -> list[Overdue]:
     ready = Proposal.objects.filter(state=Proposal.State.READY)
-    locked = list(
-        Case.objects.filter(
-            ~Exists(running), stage=Stage.WAITING_FOR_REVIEW.value, decide_by__lte=at
+    late = Case.objects.filter(stage=Stage.WAITING_FOR_REVIEW.value, decide_by__lte=at)
+    return [
+        Overdue(
+            case=case,
+            cause=Cause.NOT_DECIDED,
+            reason=f"Proposal {_number(case)} was not decided in time.",
+            event="decision_overdue",
+            data={
+                "number": _number(case),
+                "decide_by": None if case.decide_by is None else iso(case.decide_by),
+            },
         )
+        for case in _locked(
+            late.prefetch_related(Prefetch("proposals", queryset=ready)), Cause.NOT_DECIDED
+        )
+    ]
+
+
+def _not_adopted(at: datetime) -> list[Overdue]:
+    late = _effects_not_adopted(at)
+    stages = [stage.value for stage in AT_THE_TARGET]
+    waiting = Case.objects.filter(Q(stage__in=stages) | Q(blocked_from__in=stages))
+    overdue = waiting.filter(Exists(late.filter(decision__case=OuterRef("pk"))))
+    locked = _locked(overdue, Cause.NOT_ADOPTED)
+    # Asked again now that the cases are locked: the other party may just have taken it up.
+    first = {
+        effect.decision.case_id: effect for effect in late.filter(decision__case__in=locked)[::-1]
+    }
+    return [_why_not_adopted(case, first[case.pk]) for case in locked if case.pk in first]
+
+
+def _effects_not_adopted(at: datetime) -> QuerySet[Effect]:
+    """Effects of each case's newest release that are there for longer than adoption may take."""
+    allowed = [
+        (kind, name, spec.adoption_within)
+        for kind, playbook in PLAYBOOKS.items()
+        for name, spec in playbook.actions.items()
+        if spec.adoption_within is not None
+    ]
+    too_long = Q(pk=None)
+    for kind, name, within in allowed:
+        too_long |= Q(
+            decision__case__kind=kind, proposed_action__action=name, confirmed_at__lte=at - within
+        )
+    newer = Decision.objects.filter(
+        case=OuterRef("decision__case"), kind=Decision.Kind.RELEASE, pk__gt=OuterRef("decision")
+    )
+    confirmed = Effect.objects.filter(too_long, ~Exists(newer), state=Effect.State.CONFIRMED)
+    return confirmed.select_related("decision__case", "proposed_action").order_by("pk")
+
+
+def _why_not_adopted(case: Case, effect: Effect) -> Overdue:
+    label = playbook_of(case.kind).action(effect.proposed_action.action).adoption_label
+    return Overdue(
+        case=case,
+        cause=Cause.NOT_ADOPTED,
+        reason=f"{effect.reference} was carried out and not taken up in time. Awaited: "
+        f"{label.lower()}.",
+        event="adoption_overdue",
+        data={"reference": effect.reference, "awaited": label},
+    )
+
+
+def _locked(overdue: QuerySet[Case], cause: Escalation.Cause) -> Sequence[Case]:
+    """Overdue cases, locked; what is escalated for this cause already is left out."""
+    running = Escalation.objects.filter(cause=cause, ended_at=None)
+    locked = list(
+        overdue.filter(~Exists(running.filter(case=OuterRef("pk"))))
         .select_related("desk__lead")
-        .prefetch_related(Prefetch("proposals", queryset=ready))
         .select_for_update(skip_locked=True, of=("self",))
         .order_by("decide_by", "id")[:MOST_AT_ONCE]
     )
     # Asked again now that they are locked: the first look may be older than the lock.
-    escalated = set(RUNNING.filter(case__in=locked).values_list("case_id", flat=True))
+    escalated = set(running.filter(case__in=locked).values_list("case_id", flat=True))
     return [case for case in locked if case.pk not in escalated]
 
 
@@ -67,7 +145,8 @@ def _number(case: Case) -> int | str:
     return next((ready.number for ready in case.proposals.all()), "?")
 
 
-def _tell(case: Case, at: datetime) -> None:
+def _tell(overdue: Overdue, at: datetime) -> None:
+    case = overdue.case
     case.version += 1
     case.changed_at = at
     case.save(update_fields=("version", "changed_at"))
@@ -75,10 +154,6 @@ def _tell(case: Case, at: datetime) -> None:
         case=case,
         by=SYSTEM,
         at=at,
-        event="decision_overdue",
-        data={
-            "number": _number(case),
-            "to": str(case.desk.lead),
-            "decide_by": None if case.decide_by is None else iso(case.decide_by),
-        },
+        event=overdue.event,
+        data={**overdue.data, "to": str(case.desk.lead)},
     )

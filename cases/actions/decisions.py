@@ -17,6 +17,7 @@ from cases.actions.evidence import material_changes, set_next_refresh
 from cases.models import Decision, Effect, Person, Proposal
 from cases.queries.sheets import sheet_of
 from cases.vocabulary.errors import (
+    Busy,
     Conflict,
     DecisionRefused,
     NotFound,
@@ -86,6 +87,8 @@ def _decide(
             proposal = _answered_proposal(change, answer)
             _check(change, kind, answer, proposal, by)
             return _count(change, kind, answer, proposal, by)
+    except Busy:
+        raise  # nothing was refused
     except (Refused, Conflict) as error:
         _keep_refusal(error, kind, answer=answer, by=by, at=at)
         raise

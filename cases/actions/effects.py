@@ -3,8 +3,10 @@
 from datetime import timedelta
 
 from cases.actions.attempts import (
+    calls_of,
     doubt_open_attempts,
     give_up_if_overdue,
+    key_age_of,
     make_unknown,
     repeated_by,
     set_effect,
@@ -12,29 +14,25 @@ from cases.actions.attempts import (
 from cases.actions.change import Change, working
 from cases.actions.conditions import what_holds
 from cases.actions.evidence import outran, set_next_refresh, untrusted
+from cases.actions.open_actions import changes_for_open_actions
 from cases.actions.pauses import standing_pause
 from cases.actions.releases import (
     effects_in_force,
     finish_release,
     hand_over,
     plan_anew,
+    put_off,
     release_in_force,
 )
 from cases.actions.seal import is_intact
-from cases.models import Attempt, Case, Decision, Effect
+from cases.actions.unread import has_unread_events
+from cases.models import Attempt, Decision, Effect
 from cases.policies import check_may_decide, reason_against
 from cases.queries.sheets import sheet_of
 from cases.queries.situation import effect_work
 from cases.vocabulary.actors import Actor
-from cases.vocabulary.facts import (
-    FactChange,
-    FactSheet,
-    Value,
-    compare,
-    material_fact_from,
-)
 from cases.vocabulary.lanes import Lane
-from cases.vocabulary.playbooks import playbook_of
+from cases.vocabulary.reconciliation import key_has_expired
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import AttemptOrder, CallOutcome, CallResult, Capabilities, Grant
 
@@ -91,35 +89,14 @@ def _still_holds(change: Change, decision: Decision) -> bool:
     return refreshed_at is not None and change.at - refreshed_at <= FACTS_ARE_FRESH_FOR
 
 
-def changes_for_open_actions(
-    *, case: Case, decision: Decision, sheet: FactSheet, supposing: Effect | None = None
-) -> tuple[FactChange, ...]:
-    """Changed material facts of actions still open, apart from what our own effects changed.
-
-    `supposing` is an effect of unknown outcome that is supposed to have happened.
-    """
-    playbook = playbook_of(case.kind)
-    done: set[int] = set()
-    expected: dict[str, Value] = {}
-    for effect in decision.effects.select_related("proposed_action"):
-        if effect == supposing or effect.state in {Effect.State.CONFIRMED, Effect.State.ADOPTED}:
-            planned = effect.proposed_action
-            done.add(planned.position)
-            for key, leaves in playbook.action(planned.action).leaves_behind.items():
-                expected[key] = leaves(planned.parameters)
-    open_facts = [
-        fact
-        for fact in map(material_fact_from, decision.proposal.facts)
-        if not done.issuperset(fact.positions)
-    ]
-    return compare(specs=playbook.facts, material=open_facts, sheet=sheet, expected=expected)
-
-
-def begin_attempt(*, grant: Grant, by: Actor, effect_id: int) -> AttemptOrder | None:
+def begin_attempt(
+    *, grant: Grant, by: Actor, effect_id: int, capabilities: Capabilities
+) -> AttemptOrder | None:
     """Commit an attempt row and give permission for exactly one call.
 
-    None when nothing may start: a pause or a condition stands, the release does not, its facts are
-    not fresh, an earlier attempt is unsettled, or what it depends on is not adopted yet.
+    None when nothing may start: a pause or a condition stands, what came in is not read yet, the
+    release does not stand, its facts are not fresh, an earlier attempt is unsettled, its key ran
+    out, or what it depends on is not adopted yet.
     """
     with working(grant=grant, by=by) as change:
         decision = release_in_force(change.case)
@@ -129,11 +106,19 @@ def begin_attempt(*, grant: Grant, by: Actor, effect_id: int) -> AttemptOrder | 
             return None
         if standing_pause(lane=Lane.EXECUTION, kind=change.case.kind, agent=by) is not None:
             return None
-        if what_holds(change.case) is not None:
+        if what_holds(change.case) is not None or has_unread_events(change.case):
             return None
         if doubt_open_attempts(change) or not _dependencies_hold(decision, effect):
             return None
         if effect.state != Effect.State.WANTED or not _still_holds(change, decision):
+            return None
+        if key_has_expired(can=capabilities, key_age=key_age_of(calls_of(effect), at=change.at)):
+            hand_over(
+                change,
+                decision,
+                f"{effect.reference} did not happen, and its key is no longer honoured: asked for "
+                "again it would count as a new request. A person decides.",
+            )
             return None
         return start_attempt(change, effect, grant)
 
@@ -246,8 +231,9 @@ def _try_later(change: Change, effect: Effect, result: CallResult) -> None:
     in_vain = effect.attempts.filter(outcome=Attempt.Outcome.NOT_SENT).count()
     delay = min(FIRST_TRY_AGAIN * (1 << min(in_vain - 1, 9)), LONGEST_BETWEEN_TRIES)
     change.enter(change.case.current_stage, reason=f"{effect.reference}: {result.detail}")
-    change.due(
-        change.at + max(delay, result.retry_after or delay),
+    put_off(
+        change,
+        delay=max(delay, result.retry_after or delay),
         reason="The call was not taken; it is tried again.",
     )
 
@@ -278,10 +264,11 @@ def _world_moved(change: Change, decision: Decision, detail: str) -> None:
 
 
 def back_off(*, grant: Grant, by: Actor, reason: str, delay: timedelta) -> None:
-    """Someone else holds the resource: say so on the case and try again after `delay`."""
+    """Someone else holds the resource: say so on the case and try again after `delay`, or sooner
+    where that is too far off (see `put_off`).
+    """
     with working(grant=grant, by=by) as change:
-        change.record("backed_off", reason=reason, delay_seconds=int(delay.total_seconds()))
-        if give_up_if_overdue(change, reason):
-            return
-        change.case.stage_reason = reason
-        change.due(change.at + delay, reason=reason[:200])
+        waits = put_off(change, delay=delay, reason=reason[:200])
+        change.record("backed_off", reason=reason, delay_seconds=int(waits.total_seconds()))
+        if not give_up_if_overdue(change, reason):
+            change.case.stage_reason = reason

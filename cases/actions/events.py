@@ -8,7 +8,7 @@ import hashlib
 from datetime import datetime
 
 import structlog
-from django.db import Error, connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 
 from cases.actions.change import Change, changing
 from cases.actions.late_reports import effect_reported, look_again
@@ -48,7 +48,7 @@ def receive_event(*, system: str, event_id: str, content: bytes, at: datetime) -
             content_digest=digest,
         )
         report = _describe(event)
-        if known.exists():
+        if known.exclude(state=State.QUARANTINED).exists():
             _became(event, State.QUARANTINED, "An earlier event with this id says something else.")
         event.save(force_insert=True)
         if report is not None and event.state == State.RECEIVED:
@@ -106,7 +106,7 @@ def _apply_safely(event: InboundEvent, report: Report) -> None:
     try:
         with transaction.atomic():
             _apply(event, report)
-    except Error:
+    except (OperationalError, InterfaceError):
         raise  # the database is away: nothing is known about the event
     except Conflict as error:
         log.info("event_not_applied_yet", event_id=event.event_id, why=str(error))

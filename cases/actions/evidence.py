@@ -145,7 +145,7 @@ PEOPLE_DECIDE = frozenset({Stage.ESCALATED, Stage.WAITING_FOR_ACCEPTANCE})
 def without_proposal(change: Change, *, sheet: FactSheet) -> Comparison:
     """Nothing is proposed: plan, unless a person has the case and the facts leave it so."""
     case = change.case
-    stage = Stage(case.blocked_from or case.stage)
+    stage = case.underlying_stage
     if stage in AT_THE_TARGET:  # a late report is being looked into
         change.record("source_compared", reason="Facts are readable; the target is looked at.")
         change.enter(stage, reason="The target is looked at after a late report.")

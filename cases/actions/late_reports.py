@@ -70,7 +70,7 @@ def _can_be_looked_up(case: Case, effect: Effect, report: Report) -> bool:
     """
     newest = case.decisions.filter(kind=Decision.Kind.RELEASE).order_by("-pk").first()
     return (
-        case.current_stage is Stage.ESCALATED
+        case.underlying_stage is Stage.ESCALATED
         and effect.state == Effect.State.UNKNOWN
         and effect.reference == report.reference
         and effect.decision == newest

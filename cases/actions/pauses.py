@@ -33,6 +33,8 @@ def set_pause(
         raise InvalidInput(f"{lane!r} is not a lane. Lanes: {', '.join(Lane)}.")
     if kind:
         playbook_of(kind)
+    if agent:
+        _check_agent_exists(agent)
     try:
         with transaction.atomic():
             pause = Pause.objects.create(
@@ -49,6 +51,14 @@ def set_pause(
             raise
         raise Conflict("This is paused already. Lift that pause first.") from error
     return pause
+
+
+def _check_agent_exists(name: str) -> None:
+    """A mistyped name would pause nothing, and everybody would believe it did."""
+    known = list(AgentIdentity.objects.order_by("name", "version"))
+    if all(name not in {identity.name, str(identity)} for identity in known):
+        named = ", ".join(str(identity) for identity in known) or "none is registered"
+        raise InvalidInput(f"There is no agent {name!r}. Agents: {named}.")
 
 
 def lift_pause(*, pause_id: int, reason: str, by: Person | AgentIdentity, at: datetime) -> None:

@@ -26,6 +26,8 @@ from cases.vocabulary.playbooks import playbook_of
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import Grant, PlanQuestion, TurnedDown
 
+MOST_ASKED_IN_A_ROUND = 3
+
 
 def ask_for_plan(*, grant: Grant, by: Actor, planner: str) -> PlanQuestion:
     """Open this round's question, or find it as it was left; a given answer comes with it."""
@@ -54,10 +56,13 @@ def ask_for_plan(*, grant: Grant, by: Actor, planner: str) -> PlanQuestion:
 
 
 def _question_of_round(change: Change, *, planner: str, sheet: FactSheet) -> PlanRequest:
-    """The open question of this round; other facts than it was asked on make a new round."""
+    """The open question of this round; other facts than it was asked on make a new round.
+
+    So do answers that never came: a planner asked in vain uses up the budget of rounds too.
+    """
     case, facts = change.case, sheet.digest
     request = PlanRequest.objects.filter(case=case, planning_round=case.planning_round).first()
-    if request is not None and request.facts_digest != facts:
+    if request is not None and (request.facts_digest != facts or _was_asked_in_vain(request)):
         case.planning_round += 1
         request = None
     if request is None:
@@ -72,6 +77,10 @@ def _question_of_round(change: Change, *, planner: str, sheet: FactSheet) -> Pla
         request.times_asked += 1
         request.save(update_fields=("times_asked",))
     return request
+
+
+def _was_asked_in_vain(request: PlanRequest) -> bool:
+    return request.answer is None and request.times_asked >= MOST_ASKED_IN_A_ROUND
 
 
 def _turned_down(case: Case) -> tuple[TurnedDown, ...]:

@@ -15,6 +15,7 @@ from cases.actions.change import Change, working
 from cases.actions.evidence import set_next_refresh
 from cases.actions.releases import (
     AT_THE_TARGET,
+    UNSETTLED,
     effects_at_the_target,
     effects_in_force,
     finish_release,
@@ -32,7 +33,6 @@ from cases.vocabulary.work import SETTLE_WITHIN, Capabilities, Grant, TargetLook
 FIRST_LOOK_AGAIN = timedelta(seconds=1)
 LONGEST_BETWEEN_LOOKS = timedelta(minutes=5)
 AFTER_A_FAILED_LOOK = timedelta(seconds=30)
-UNSETTLED = frozenset({Effect.State.UNKNOWN, Effect.State.ANSWERED, Effect.State.CONFIRMED})
 
 
 def record_looks(
@@ -100,7 +100,11 @@ def _settle(change: Change, effect: Effect, look: TargetLook, capabilities: Capa
     if not look.found:
         return _settle_absent(change, effect, look, capabilities)
     if not fits:
-        return f"{effect.reference} is in the target, but not as it was released."
+        several = "" if look.records == 1 else f" {_said_of_several(effect, look)}"
+        return f"{effect.reference} is in the target, but not as it was released.{several}"
+    if look.records > 1:
+        _confirm(change, effect, look, adopted=False, label=spec.label)
+        return _said_of_several(effect, look)
     if look.state in spec.refused_when:
         said = f"The other party answered {look.state}."
         _attempts_happened(change, effect)  # it arrived: nothing about it is unknown any more
@@ -108,6 +112,14 @@ def _settle(change: Change, effect: Effect, look: TargetLook, capabilities: Capa
         return f"{spec.label}: {said.lower()}"
     _confirm(change, effect, look, adopted=look.state in spec.adopted_when, label=spec.label)
     return ""
+
+
+def _said_of_several(effect: Effect, look: TargetLook) -> str:
+    """Why a person takes over where one record was released and several are there."""
+    return (
+        f"{look.records} records in the target carry {effect.reference}, where one was released: "
+        "it was done more than once, or someone copied it. A person puts that right."
+    )
 
 
 def _confirm(
@@ -143,7 +155,7 @@ def _settle_absent(
     attempt = effect.attempts.exclude(outcome=Attempt.Outcome.NOT_SENT).last()
     if attempt is None:
         return f"{effect.reference} was looked up without ever having been attempted."
-    doubt = doubt_about(effect, searchable=look.searchable, at=change.at)
+    doubt = doubt_about(effect, searchable=look.searchable, at=change.at, looked_at=look.asked_at)
     match next_step(can=capabilities, doubt=doubt):
         case NextStep.WAIT:
             return ""

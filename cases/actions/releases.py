@@ -1,16 +1,19 @@
 """The release in force, and how it ends: carried out, or overtaken by the world."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from django.db.models import QuerySet
 
 from cases.actions.boundaries import rest_until_boundary
-from cases.actions.change import Change
+from cases.actions.change import LONGEST_RETRY, Change
 from cases.models import Case, Decision, Effect, Proposal
 from cases.vocabulary.facts import FactChange
 from cases.vocabulary.stages import Stage
 
 AT_THE_TARGET = frozenset({Stage.VERIFYING, Stage.RECONCILING})
+UNSETTLED = frozenset({Effect.State.UNKNOWN, Effect.State.ANSWERED, Effect.State.CONFIRMED})
+"""Attempted, and not yet taken up: nobody can say that it is done, or that it was not."""
 
 
 def release_in_force(case: Case) -> Decision | None:
@@ -80,6 +83,21 @@ def hand_over(change: Change, decision: Decision | None, reason: str) -> None:
     change.record("case_escalated", reason=reason)
     change.enter(Stage.ESCALATED, reason=reason)
     rest_until_boundary(change)
+
+
+def put_off(change: Change, *, delay: timedelta, reason: str) -> timedelta:
+    """The agent goes on after `delay`; returns how long that is.
+
+    It is never more than ten minutes, whatever the target asks for, and never past the end of the
+    release: then it has run out, and that must be seen.
+    """
+    delay = min(delay, LONGEST_RETRY)
+    decision = release_in_force(change.case)
+    ends = None if decision is None else decision.valid_until
+    if ends is not None and ends > change.at:
+        delay = min(delay, ends - change.at)
+    change.due(change.at + delay, reason=reason)
+    return delay
 
 
 def plan_anew(

@@ -7,10 +7,12 @@ newest attempt learns holds for those before it.
 from cases.actions.attempts import effect_to_repeat
 from cases.actions.change import Change, working
 from cases.actions.conditions import what_holds
-from cases.actions.effects import FACTS_ARE_FRESH_FOR, changes_for_open_actions, start_attempt
+from cases.actions.effects import FACTS_ARE_FRESH_FOR, start_attempt
 from cases.actions.evidence import outran, untrusted
+from cases.actions.open_actions import changes_for_open_actions
 from cases.actions.pauses import standing_pause
 from cases.actions.releases import hand_over, release_in_force
+from cases.actions.unread import has_unread_events
 from cases.models import Attempt, Decision, Effect
 from cases.policies import check_may_decide, reason_against
 from cases.queries.sheets import sheet_of
@@ -23,9 +25,9 @@ from cases.vocabulary.work import AttemptOrder, Capabilities, Grant
 def begin_repeat(*, grant: Grant, by: Actor, capabilities: Capabilities) -> AttemptOrder | None:
     """Commit one more attempt of an effect of unknown outcome and permit its one call.
 
-    None when there is nothing to repeat now, or a pause or a condition stands, or facts are not
-    fresh. A release that holds no longer cannot be repeated either: then a person finds out what
-    happened.
+    None when there is nothing to repeat now, or a pause or a condition stands, or what came in from
+    outside is not read yet, or facts are not fresh. A release that holds no longer cannot be
+    repeated either: then a person finds out what happened.
     """
     with working(grant=grant, by=by) as change:
         decision = release_in_force(change.case)
@@ -34,7 +36,7 @@ def begin_repeat(*, grant: Grant, by: Actor, capabilities: Capabilities) -> Atte
             return None
         if standing_pause(lane=Lane.EXECUTION, kind=change.case.kind, agent=by) is not None:
             return None
-        if what_holds(change.case) is not None:
+        if what_holds(change.case) is not None or has_unread_events(change.case):
             return None
         effect = effect_to_repeat(change, capabilities)
         if effect is None or not _facts_are_fresh(change):

@@ -7,11 +7,13 @@ from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 
-from cases.actions.attempts import give_up_if_overdue
+from cases.actions.attempts import doubt_open_attempts, give_up_if_overdue, unknown_effects
 from cases.actions.boundaries import boundary_after
 from cases.actions.budgets import stop_when_used_up
-from cases.actions.change import busy_is_a_conflict, check_grant, working
+from cases.actions.change import Change, busy_is_a_conflict, check_grant, working
 from cases.actions.pauses import standing_pause
+from cases.actions.releases import UNSETTLED, effects_in_force, hand_over, release_in_force
+from cases.actions.unread import HAS_UNREAD_EVENTS
 from cases.clock import business_now
 from cases.models import AgentIdentity, Case, Run, StandingCondition
 from cases.vocabulary.actors import Actor, ActorKind
@@ -47,12 +49,8 @@ IS_DUE_AND_FREE = f"""
           ))
       )
       AND NOT EXISTS (  -- what came in is read before anything is carried out
-        SELECT 1 FROM cases_inboundevent e JOIN cases_case c ON c.id = cases_run.case_id
-        WHERE e.state = 'received' AND c.stage = 'executing'
-          AND (e.subject = c.subject OR e.reference IN (
-            SELECT f.reference FROM cases_effect f JOIN cases_decision d ON d.id = f.decision_id
-            WHERE d.case_id = c.id
-          ))
+        SELECT 1 FROM cases_case c
+        WHERE c.id = cases_run.case_id AND c.stage = 'executing' AND {HAS_UNREAD_EVENTS}
       )
 """
 
@@ -63,7 +61,10 @@ WHERE cases_case.id = run.case_id AND run.case_id IN (
     SELECT case_id FROM cases_run
     WHERE {IS_DUE_AND_FREE}
       AND (nudged_at IS NULL OR nudged_at <= clock_timestamp() - make_interval(secs => %(again)s))
-    ORDER BY due_at, case_id
+      AND (%(lane)s = '' OR EXISTS (
+        SELECT 1 FROM cases_case c WHERE c.id = cases_run.case_id AND {LANE_OF_STAGE} = %(lane)s
+      ))
+    ORDER BY nudged_at NULLS FIRST, due_at, case_id
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 )
@@ -95,15 +96,17 @@ def agent_actor(*, name: str, version: str) -> Actor:
     return Actor(kind=ActorKind.AGENT, name=f"{name}@{version}", identity=name)
 
 
-def nudge_due(*, agent: Actor, limit: int) -> Sequence[DueCase]:
-    """Cases whose work is due, free and not paused, longest waiting first.
+def nudge_due(*, agent: Actor, limit: int, lane: Lane | None = None) -> Sequence[DueCase]:
+    """Cases whose work is due, free and not paused, of one lane or all.
 
-    Each is named at most every 3 s, however often this is asked.
+    Those never named come first, then those named longest ago, so that none is passed over for
+    ever. Each is named at most every 3 s, however often this is asked.
     """
     values: dict[str, str | int | float] = {
         "agent": agent.name,
         "agent_name": agent.identity,
         "again": NUDGE_AGAIN_AFTER.total_seconds(),
+        "lane": "" if lane is None else lane.value,
         "limit": limit,
     }
     with connection.cursor() as cursor:
@@ -145,14 +148,25 @@ def _is_parked(*, grant: Grant, by: Actor) -> bool:
     """Leave the case to a person; False for a closed one, of which only traces are cleared."""
     if Case.objects.get(pk=grant.case_id).current_stage is Stage.CLOSED:
         return False
+    why = (
+        f"{MOST_LOST_VISITS} visits in a row never came back: the worker died or hung each time. "
+        "Look into it, then have the sources read again."
+    )
     with working(grant=grant, by=by) as change:
-        change.park(
-            reason=f"{MOST_LOST_VISITS} visits in a row never came back: the worker died or hung "
-            "each time. Look into it, then have the sources read again.",
-            until=boundary_after(change.case, change.at),
-        )
+        _hand_over_what_is_under_way(change, why)
+        change.park(reason=why, until=boundary_after(change.case, change.at))
     let_go(grant=grant)
     return True
+
+
+def _hand_over_what_is_under_way(change: Change, why: str) -> None:
+    """Nobody will find out what became of it while the case is parked, unless a person does."""
+    doubt_open_attempts(change)
+    begun = effects_in_force(change.case).filter(state__in=UNSETTLED).first()
+    unknown = begun or unknown_effects(change.case).first()
+    if unknown is not None and change.case.underlying_stage is not Stage.ESCALATED:
+        reason = f"What became of {unknown.reference} is for a person to find out. {why}"
+        hand_over(change, release_in_force(change.case), reason)
 
 
 def renew(*, grant: Grant, agent: Actor, lease: timedelta) -> Grant:
@@ -171,13 +185,14 @@ def renew(*, grant: Grant, agent: Actor, lease: timedelta) -> Grant:
     return replace(grant, lease_until=_end_of(run))
 
 
-def permit_call(*, grant: Grant, agent: Actor, lease: timedelta) -> Grant:
+def permit_call(*, grant: Grant, agent: Actor, lease: timedelta, lane: Lane | None = None) -> Grant:
     """Permit one call to the outside and count it; the lease runs anew from now.
 
-    Raises like `renew`. The pause is asked after the lock, so that a wait for it cannot hide one.
+    `lane` is that of the call, where it differs from that of the case's stage. Raises like `renew`.
+    The pause is asked after the lock, so that a wait for it cannot hide one.
     """
     with _held(grant=grant, lease=lease) as run:
-        _check_not_stopped(run=run, agent=agent)
+        _check_not_stopped(run=run, agent=agent, lane=lane)
         run.calls += 1
     return replace(grant, lease_until=_end_of(run))
 
@@ -208,11 +223,14 @@ def _end_of(run: Run) -> datetime:
     return run.lease_until
 
 
-def _check_not_stopped(*, run: Run, agent: Actor) -> None:
+def _check_not_stopped(*, run: Run, agent: Actor, lane: Lane | None = None) -> None:
     case = Case.objects.only("kind", "stage", "desk").get(pk=run.case_id)
-    lane = lane_of(case.current_stage)
-    check_may_call(lane=lane, kind=case.kind, agent=agent)
-    held_by = StandingCondition.objects.holding(case).first() if lane is Lane.EXECUTION else None
+    of_stage = lane_of(case.current_stage)
+    for asked in {of_stage, lane or of_stage}:
+        check_may_call(lane=asked, kind=case.kind, agent=agent)
+    if of_stage is not Lane.EXECUTION:
+        return
+    held_by = StandingCondition.objects.holding(case).first()
     if held_by is not None:
         raise CallsPaused(f"Nothing is carried out while this stands: {held_by}")
 

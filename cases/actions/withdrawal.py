@@ -5,13 +5,17 @@ from datetime import datetime
 from cases import policies
 from cases.actions.boundaries import rest_until_boundary
 from cases.actions.change import by_person
-from cases.actions.releases import effects_in_force, end_release, release_in_force, withdraw
-from cases.models import Attempt, Effect, Person
+from cases.actions.releases import (
+    UNSETTLED,
+    effects_in_force,
+    end_release,
+    release_in_force,
+    withdraw,
+)
+from cases.models import Attempt, Person
 from cases.vocabulary.errors import Conflict
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.texts import reason_given
-
-UNDER_WAY = (Effect.State.UNKNOWN, Effect.State.ANSWERED, Effect.State.CONFIRMED)
 
 
 def withdraw_release(*, case_id: int, by: Person, at: datetime, reason: str) -> None:
@@ -28,7 +32,7 @@ def withdraw_release(*, case_id: int, by: Person, at: datetime, reason: str) -> 
             raise Conflict("No release stands, so there is nothing to withdraw.")
         effects = effects_in_force(change.case)
         open_attempts = Attempt.objects.filter(effect__in=effects, outcome=Attempt.Outcome.OPEN)
-        if effects.filter(state__in=UNDER_WAY).exists() or open_attempts.exists():
+        if effects.filter(state__in=UNSETTLED).exists() or open_attempts.exists():
             raise Conflict(
                 "An attempt has begun. Wait until it is settled, then decide about the rest."
             )

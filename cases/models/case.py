@@ -122,6 +122,11 @@ class Case(models.Model):
         return Stage(self.stage)
 
     @property
+    def underlying_stage(self) -> Stage:
+        """Where the case stands, or stood when it was blocked: there it goes on afterwards."""
+        return Stage(self.blocked_from or self.stage)
+
+    @property
     def is_out_of_budget(self) -> bool:
         """Whether it is blocked without a next try: the agent goes on when a person says so."""
         return self.current_stage is Stage.BLOCKED and self.next_try_at is None

@@ -17,6 +17,7 @@ class Escalation(models.Model):
         """Why it was escalated."""
 
         NOT_DECIDED = "not_decided", "Not decided in time"
+        NOT_ADOPTED = "not_adopted", "Not adopted in time"
         OFF_SHIFT = "off_shift", "Owner is off shift"
         NO_OWNER = "no_owner", "No owner is available"
         BY_PERSON = "by_person", "Escalated by a person"

@@ -30,6 +30,7 @@ class Act(StrEnum):
     REREVIEW = "rereview"
     DECIDE = "decide"
     UNKNOWN = "unknown"
+    UNADOPTED = "unadopted"
     BLOCKED = "blocked"
     ESCALATED = "escalated"
     ACCEPT = "accept"
@@ -74,6 +75,8 @@ def open_with_act() -> CaseQuerySet:
     whens = [
         When(Q(stage=Stage.WAITING_FOR_REVIEW.value) & Exists(changed), then=_act(Act.REREVIEW))
     ]
+    unadopted = _running(cause=Escalation.Cause.NOT_ADOPTED)
+    whens.append(When(Q(stage=Stage.VERIFYING.value) & Exists(unadopted), then=_act(Act.UNADOPTED)))
     whens += [When(stage=stage.value, then=_act(act)) for stage, act in ACT_OF_STAGE.items()]
     whens.append(When(lacks_owner=True, then=_act(Act.UNOWNED)))
     unknown = Effect.objects.filter(

@@ -134,7 +134,7 @@ def banner_of(
     `unsettled` is the reference of an effect whose outcome is unknown, or empty.
     """
     if case.current_stage is Stage.BLOCKED:
-        return _blocked(case)
+        return _blocked(case, unsettled)
     if case.current_stage is Stage.ESCALATED:
         return Banner(
             tone="blocked",
@@ -171,14 +171,20 @@ def _owner(case: Case) -> str:
     return "nobody yet" if case.owner is None else str(case.owner)
 
 
-def _blocked(case: Case) -> Banner:
+def _blocked(case: Case, unsettled: str) -> Banner:
+    found_out_by_a_person = (
+        f" Find out meanwhile whether {unsettled} happened and record it below."
+        if unsettled and case.underlying_stage is Stage.ESCALATED
+        else ""
+    )
     if case.is_out_of_budget:
         return Banner(
             tone="blocked",
             what=case.blocked_reason,
             at=case.blocked_since or case.stage_since,
             stops="The agent does nothing on this case, and no version can be released.",
-            next_step=f"It goes on by itself once the budget is raised. Owner: {_owner(case)}.",
+            next_step="It goes on by itself once the budget is raised."
+            f"{found_out_by_a_person} Owner: {_owner(case)}.",
         )
     return Banner(
         tone="blocked",
@@ -186,8 +192,8 @@ def _blocked(case: Case) -> Banner:
         at=case.blocked_since or case.stage_since,
         stops="No version can be released. Values below are saved ones, not today's.",
         next_step=(
-            f"It is tried again by itself ({counted(case.blocked_tries, 'try', 'tries')} so far). "
-            f"Owner: {_owner(case)}. Next try:"
+            f"It is tried again by itself ({counted(case.blocked_tries, 'try', 'tries')} so far)."
+            f"{found_out_by_a_person} Owner: {_owner(case)}. Next try:"
         ),
         until=case.next_try_at,
     )

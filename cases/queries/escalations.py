@@ -9,6 +9,7 @@ from cases.models import Case, Escalation
 CAUSES = {
     Escalation.Cause.NO_OWNER: "nobody available",
     Escalation.Cause.NOT_DECIDED: "overdue",
+    Escalation.Cause.NOT_ADOPTED: "not taken up",
     Escalation.Cause.BY_PERSON: "asked for",
     Escalation.Cause.OFF_SHIFT: "owner off shift",
 }
@@ -26,6 +27,13 @@ class EscalationView:
     reason: str
     next_to: str
     next_at: datetime | None
+    next_step: str
+
+
+NEXT_STEPS = {
+    Escalation.Cause.NOT_DECIDED: "The owner or the lead can still decide.",
+    Escalation.Cause.NOT_ADOPTED: "The agent keeps looking; ask the other party what holds it up.",
+}
 
 
 def escalations_of_case(case: Case) -> tuple[EscalationView, ...]:
@@ -55,4 +63,5 @@ def _view(row: Escalation) -> EscalationView:
         reason=row.reason,
         next_to="" if row.next_to is None else str(row.next_to),
         next_at=row.next_at,
+        next_step=NEXT_STEPS.get(Escalation.Cause(row.cause), ""),
     )

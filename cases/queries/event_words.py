@@ -197,6 +197,10 @@ SENTENCES: dict[str, Callable[[Data], str]] = {
         f"Proposal {data['number']} was not decided in time: escalated to {data['to']}."
     ),
     "escalated": lambda data: _with_reason(f"Escalated to {data['to']}", data),
+    "adoption_overdue": lambda data: (
+        f"{data['reference']} was not taken up in time ({data['awaited'].lower()} is awaited): "
+        f"escalated to {data['to']}."
+    ),
     "escalation_ended": _plain("The escalation ended"),
     "case_unblocked": _plain("Case no longer blocked"),
     "case_escalated": _plain("Escalated to a person"),
@@ -237,7 +241,7 @@ SAID_ALREADY = frozenset(
     {"reason", "changes", "number", "record", "digest", "version", "version_before", "stage"}
     | {"before", "outcome", "changed", "decision", "to", "owner", "found", "matches", "planner"}
     | {"answer", "as_blocked", "note"}
-    | {"act", "happened", "resource", "limit", "used", "report", "status", "system"}
+    | {"act", "happened", "resource", "limit", "used", "report", "status", "system", "awaited"}
     | {"goal", "sort", "text"}
 )
 QUIET_EVENTS = frozenset({"stage_entered", "plan_asked", "plan_answered", "planning_due"})

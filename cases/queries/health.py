@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from cases.clock import business_now
-from cases.models import Pause, Run
+from cases.models import AgentIdentity, Pause, Run
 from cases.vocabulary.lanes import LANES
 
 PATIENCE = timedelta(minutes=5)
@@ -50,16 +50,20 @@ def health() -> Health:
 
 
 def _left_waiting(*, at: datetime) -> QuerySet[Run]:
-    """Runs due and free for too long; what a person paused, for any agent, does not count."""
+    """Runs due and free for too long; what a person paused for every agent does not count."""
     since = at - PATIENCE
     free = Q(lease_until=None) | Q(lease_until__lte=since)
     left = Run.objects.filter(free, due_at__lte=since)
+    agents = AgentIdentity.objects.filter(is_active=True)
+    names = [{identity.name, str(identity)} for identity in agents]
     for pause in Pause.objects.filter(lifted_at=None):
-        left = left.exclude(_stopped_by(pause))
+        if not pause.agent or all(pause.agent in known for known in names):
+            left = left.exclude(_stopped_by(pause))
     return left
 
 
 def _stopped_by(pause: Pause) -> Q:
+    """The runs of its lane and kind."""
     stopped = Q(pk__isnull=False)
     if pause.lane:
         stages = [stage.value for stage, lane in LANES.items() if lane.value == pause.lane]

@@ -34,6 +34,7 @@ HEADINGS = {
     Act.REREVIEW: ("Review again", "Facts changed; a revised version waits for you."),
     Act.DECIDE: ("Decide", "A first version is ready."),
     Act.UNKNOWN: ("Outcome unknown", "An attempt may or may not have happened; it is looked up."),
+    Act.UNADOPTED: ("Not taken up in time", "It was carried out; the agent keeps looking."),
     Act.BLOCKED: ("Blocked", "The agent cannot go on; each row says why. Nothing can be released."),
     Act.ESCALATED: ("Escalated", "No plan stands; a person decides what happens next."),
     Act.ACCEPT: ("Accept the outcome", "Everything released is done, or nothing is left to do."),
@@ -158,7 +159,10 @@ def _page(condition: Q, after: tuple[datetime, int] | None) -> list[Case]:
         .annotate(valid_until=Subquery(ready.values("valid_until")[:1]))
         .annotate(
             due=When_(
-                When(is_overdue=True, then=Coalesce(F("decide_by"), nearest) - AHEAD_OF_ALL),
+                When(
+                    is_overdue=True,
+                    then=Coalesce(F("decide_by"), F("stage_since")) - AHEAD_OF_ALL,
+                ),
                 default=nearest,
             )
         )

@@ -8,6 +8,7 @@ from typing import Any
 from cases.models import Attempt, AuditEvent, Case, Effect, ReadBack, Run
 from cases.queries.catalogue import action_spec
 from cases.queries.event_words import sentence_for
+from cases.queries.reports import reports_about
 from cases.queries.values import parameters_text, plain_text, said
 from cases.vocabulary.playbook import ActionSpec, Playbook
 from cases.vocabulary.stages import Stage
@@ -112,7 +113,7 @@ def unsettled(outcomes: Sequence[UnknownOutcome]) -> str:
 
 def finding_of(case: Case) -> Finding | None:
     """The newest finding since the case was handed to a person; none elsewhere. One query."""
-    if case.current_stage is not Stage.ESCALATED:
+    if case.underlying_stage is not Stage.ESCALATED:
         return None
     event = (
         AuditEvent.objects.filter(
@@ -140,7 +141,7 @@ def _outcome(
     # A late report makes the agent look once more, and gives it the same time again.
     looked_since = effect.state_since if effect.decision.ended_at is None else case.stage_since
     settle_by = looked_since + SETTLE_WITHIN
-    gave_up = case.current_stage is Stage.ESCALATED
+    gave_up = case.underlying_stage is Stage.ESCALATED
     next_step, next_at = ("", None) if gave_up else _next(case, run, at)
     return UnknownOutcome(
         effect_id=effect.pk,
@@ -165,6 +166,8 @@ def _next(case: Case, run: Run | None, at: datetime) -> tuple[str, datetime | No
     """What the agent does about it next, and when."""
     if run is not None and run.lease_until is not None and run.lease_until > at:
         return f"A worker is at it now ({run.worker}); its claim ends", run.lease_until
+    if case.is_out_of_budget:
+        return f"It is not looked up now. {case.blocked_reason}", None
     if case.current_stage is Stage.BLOCKED:
         return f"It cannot be looked up now. {case.blocked_reason} Next try", case.next_try_at
     if run is None or run.due_at is None:
@@ -201,16 +204,9 @@ def _look(spec: ActionSpec, parameters: Mapping[str, Any], look: ReadBack) -> Lo
 
 
 def _reports(effect: Effect) -> tuple[ReportLine, ...]:
-    """Reports that name it, and those that name none of ours, since its release."""
-    told = AuditEvent.objects.filter(
-        case_id=effect.decision.case_id,
-        event="event_reported",
-        data__reference__in=(effect.reference, ""),
-        at__gte=effect.decision.at,
-    )
     return tuple(
         ReportLine(at=row.at, said=sentence_for(event=row.event, data=row.data))
-        for row in told.order_by("sequence")
+        for row in reports_about(effect)
     )
 
 

@@ -38,6 +38,12 @@ class Conflict(WatchbillError):
     code = "conflict"
 
 
+class Busy(Conflict):
+    """Someone else kept it locked; nothing was looked at, so nothing was decided either."""
+
+    code = "busy"
+
+
 class ImpossibleTransition(Conflict):
     """The stage table does not allow this step from the present stage."""
 

@@ -1,5 +1,7 @@
 """The freight catalogue: every action the agent may propose, and nothing else."""
 
+from datetime import timedelta
+
 from cases.vocabulary.clocks import instant_from
 from cases.vocabulary.money import money_from
 from cases.vocabulary.playbook import (
@@ -54,6 +56,7 @@ BOOK_REPLACEMENT_CARRIER = ActionSpec(
     adopted_when=frozenset({"confirmed"}),
     refused_when=frozenset({"declined", "cancelled"}),
     adoption_label="Carrier confirmed",
+    adoption_within=timedelta(hours=4),
     cost_parameter="amount",
     leaves_behind={
         "carrier_assignment": lambda p: {
@@ -97,6 +100,7 @@ SEND_CUSTOMER_UPDATE = ActionSpec(
     adopted_when=frozenset({"delivered"}),
     refused_when=frozenset({"bounced"}),
     adoption_label="Delivered to the customer",
+    adoption_within=timedelta(hours=1),
     leaves_behind={
         "customer_notice": lambda p: {
             "about": p["about"],

@@ -67,9 +67,11 @@ class ActionSpec:
 
     `target_record` is the record type in which the effect is read back, or None for an action that
     changes nothing outside. `reads_back` lists what must be found there. `adopted_when` holds the
-    states of that record that mean the other party took it up. `leaves_behind` maps the fact keys
-    that this action itself changes to the value it should leave, given its parameters. `promises`
-    says what somebody was promised by it, given its parameters, None when it promises nothing.
+    states of that record that mean the other party took it up, which should take no longer than
+    `adoption_within`: after that a lead is told (None: it may take for ever). `leaves_behind` maps
+    the fact keys that this action itself changes to the value it should leave, given its
+    parameters. `promises` says what somebody was promised by it, given its parameters, None when it
+    promises nothing.
     """
 
     name: str
@@ -86,6 +88,7 @@ class ActionSpec:
     adopted_when: frozenset[str] = frozenset()
     refused_when: frozenset[str] = frozenset()
     adoption_label: str = ""
+    adoption_within: timedelta | None = None
     cost_parameter: str | None = None
     leaves_behind: Mapping[str, Callable[[Parameters], Value]] = field(default_factory=dict)
     promises: Callable[[Parameters], Promised] | None = None

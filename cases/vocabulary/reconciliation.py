@@ -59,7 +59,7 @@ def next_step(*, can: Capabilities, doubt: Doubt) -> NextStep:
     """What to do about an effect that is not to be seen in a target that can do this much."""
     if doubt.waited is None or doubt.waited < can.consistency_window:
         return NextStep.WAIT
-    if doubt.tries >= MOST_TRIES or _key_has_expired(can, doubt):
+    if doubt.tries >= MOST_TRIES or key_has_expired(can=can, key_age=doubt.key_age):
         return NextStep.ASK_A_PERSON
     absence_is_proved = can.lookup_by_reference and can.fencing
     if can.key_lifetime is not None:
@@ -73,7 +73,7 @@ def why_a_person(*, can: Capabilities, doubt: Doubt) -> str:
     """Why no machine can settle it, as the rest of a sentence that begins with its reference."""
     if doubt.tries >= MOST_TRIES:
         return f"was answered or lost {doubt.tries} times and never appeared"
-    if _key_has_expired(can, doubt):
+    if key_has_expired(can=can, key_age=doubt.key_age):
         return "is not to be seen in the target, and its key is no longer honoured"
     if doubt.was_answered:
         return "was accepted and is gone, and the target does not recognise a repeated call"
@@ -82,6 +82,6 @@ def why_a_person(*, can: Capabilities, doubt: Doubt) -> str:
     return "is not to be seen, but could still arrive, and a repeated call would not be recognised"
 
 
-def _key_has_expired(can: Capabilities, doubt: Doubt) -> bool:
-    lifetime = can.key_lifetime
-    return lifetime is not None and doubt.key_age + LONGEST_ON_ITS_WAY >= lifetime
+def key_has_expired(*, can: Capabilities, key_age: timedelta) -> bool:
+    """Whether a call made now under a key first used `key_age` ago might count as a new one."""
+    return can.key_lifetime is not None and key_age + LONGEST_ON_ITS_WAY >= can.key_lifetime

@@ -225,7 +225,10 @@ class TargetLook:
 
     `readable` is False when the target could not be asked; then `found` says nothing and `detail`
     says why. `searchable` is False when there is no way to ask: the target cannot be searched by
-    reference and no answer ever named the record.
+    reference and no answer ever named the record. `records` is how many carry the reference.
+
+    `asked_at` is the business time at which the look was permitted, so never later than what it
+    shows. The engine sets it, not the adapter; a look without it proves no absence.
     """
 
     effect_id: int
@@ -236,6 +239,8 @@ class TargetLook:
     state: str = ""
     fields: Mapping[str, Value] = field(default_factory=dict)
     detail: str = ""
+    records: int = 1
+    asked_at: datetime | None = None
 
 
 class VersionKind(StrEnum):

@@ -76,6 +76,7 @@ class FindingForm(ReasonForm):
     effect = forms.IntegerField(min_value=1)
     seen_attempts = forms.IntegerField(min_value=0)
     seen_looks = forms.IntegerField(min_value=0)
+    seen_reports = forms.IntegerField(min_value=0)
 
 
 class TrustForm(ReasonForm):

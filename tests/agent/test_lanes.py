@@ -8,11 +8,16 @@ from agent.celery import SWEEP_QUEUE, app
 from agent.crew import NotConfigured, assemble
 from agent.heartbeat import LONGEST_VISIT
 from agent.runner import LEASE
-from agent.sweep import sweep_due
+from agent.sweep import MOST_WAITING, sweep_due
 from cases.vocabulary.lanes import Lane
 from cases.vocabulary.work import Situation
 from tests.agent.rig import Rig
 from tests.agent.twin import DeskTwin
+
+
+def nobody(_: Lane) -> int:
+    """No message waits in any queue."""
+    return 0
 
 
 def test_b10_whatever_is_due_is_nudged_into_the_lane_of_its_stage() -> None:
@@ -22,13 +27,13 @@ def test_b10_whatever_is_due_is_nudged_into_the_lane_of_its_stage() -> None:
     def send(case_id: int, lane: Lane) -> None:
         sent.append((case_id, lane))
 
-    sweep_due(desk=rig.desk, send=send)
+    sweep_due(desk=rig.desk, waiting=nobody, send=send)
     rig.work_until_idle()
-    assert sweep_due(desk=rig.desk, send=send) == 0
+    assert sweep_due(desk=rig.desk, waiting=nobody, send=send) == 0
     rig.desk.pass_time(hours=9)
-    sweep_due(desk=rig.desk, send=send)
+    sweep_due(desk=rig.desk, waiting=nobody, send=send)
     rig.desk.release(1)
-    sweep_due(desk=rig.desk, send=send)
+    sweep_due(desk=rig.desk, waiting=nobody, send=send)
     assert sent == [(7, Lane.PLANNING), (7, Lane.REFRESH), (7, Lane.EXECUTION)]
 
 
@@ -42,8 +47,29 @@ class SpeechlessDesk(DeskTwin):
 
 def test_a_case_that_cannot_be_described_keeps_no_other_from_being_found() -> None:
     sent: list[int] = []
-    assert sweep_due(desk=SpeechlessDesk(), send=lambda case_id, _: sent.append(case_id)) == 1
+
+    def send(case_id: int, _: Lane) -> None:
+        sent.append(case_id)
+
+    assert sweep_due(desk=SpeechlessDesk(), waiting=nobody, send=send) == 1
     assert sent == [7]
+
+
+def test_b12_a_lane_that_nobody_empties_gets_no_more_messages_and_the_others_do() -> None:
+    rig = Rig()
+    sent: list[Lane] = []
+
+    def waiting(lane: Lane) -> int:
+        return MOST_WAITING if lane is Lane.PLANNING else MOST_WAITING - 1
+
+    def send(_: int, lane: Lane) -> None:
+        sent.append(lane)
+
+    assert sweep_due(desk=rig.desk, waiting=waiting, send=send) == 0
+    rig.work_until_idle()
+    rig.desk.release(1)
+    sweep_due(desk=rig.desk, waiting=waiting, send=send)
+    assert sent == [Lane.EXECUTION]
 
 
 def test_p01_a_nudge_too_many_does_nothing() -> None:

@@ -7,7 +7,14 @@ import pytest
 from agent.runner import Visit
 from cases.vocabulary.errors import LeaseLost
 from cases.vocabulary.stages import Stage
-from cases.vocabulary.work import CallOutcome, Comparison, EffectState, Grant
+from cases.vocabulary.work import (
+    AttemptOrder,
+    CallOutcome,
+    Capabilities,
+    Comparison,
+    EffectState,
+    Grant,
+)
 from tests.agent.rig import MemoryCheckpoints, Rig
 from tests.agent.twin import DeskTwin
 from tests.agent.world import OAKLINE, TWO, ProcessDied
@@ -104,6 +111,26 @@ def test_p10_no_call_is_prepared_until_the_record_says_that_the_facts_hold() -> 
     assert rig.world.calls[:3] == ["read", "read", "lease"]
 
 
+class HeldUp(DeskTwin):
+    """The record lets nothing start now, for instance since a report waits to be read."""
+
+    def begin_attempt(
+        self, *, grant: Grant, effect_id: int, capabilities: Capabilities
+    ) -> AttemptOrder | None:
+        """See `Desk.begin_attempt`."""
+        self.write(grant, "held up")
+        return None
+
+
+def test_p21_a_visit_that_is_held_up_ends_and_gives_back_what_it_took() -> None:
+    rig = released()
+    rig.desk = HeldUp(**vars(rig.desk))
+    assert rig.visit() is Visit.PAUSED
+    assert rig.desk.count("held up") == 1
+    assert rig.world.calls == ["read", "lease", "release lease"]
+    assert rig.desk.is_free()
+
+
 def test_p14_a_change_between_the_last_look_and_the_call_is_left_to_the_target_to_refuse() -> None:
     rig = released()
     rig.world.on_lease = lambda: rig.world.change(carrier_assignment=OAKLINE)
@@ -140,7 +167,7 @@ def test_p19_a_resource_held_by_someone_else_is_left_alone_and_tried_later() -> 
     rig.visit()
     assert rig.desk.count("backed off: dispatch-bot is changing S-318.") == 1
     assert rig.desk.count("attempt") == 0
-    assert rig.desk.due(limit=1) == []
+    assert not rig.desk.is_free()
     rig.world.held_by = ""
     rig.desk.pass_time(seconds=31)
     rig.work_until_idle()

@@ -1,13 +1,17 @@
 """P16, P18, P19: that something did not happen is only believed behind a fence."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
 import pytest
 
+from agent.sources.base import Permit, TargetLease
 from cases.vocabulary.stages import Stage
-from cases.vocabulary.work import Capabilities, EffectState
+from cases.vocabulary.work import Capabilities, EffectState, EffectWork, Grant, TargetLook
 from tests.agent.rig import MemoryCheckpoints, Rig
-from tests.agent.world import ProcessDied, World
+from tests.agent.twin import DeskTwin
+from tests.agent.world import ProcessDied, World, nothing
 
 LEASE_SECONDS = 61
 
@@ -45,6 +49,50 @@ def test_p16_an_absence_counts_only_when_it_was_seen_under_a_new_lease_of_the_ta
     assert rig.world.effects_of("WB-7-1-1") == 1
 
 
+@dataclass(kw_only=True)
+class Slow(World):
+    """Its answers, and giving back its lease, take seconds each."""
+
+    later: Callable[[], None] = nothing
+
+    def look_up(self, *, effect: EffectWork, permit: Permit) -> TargetLook:
+        """See `Source.look_up`."""
+        look = super().look_up(effect=effect, permit=permit)
+        self.later()
+        return look
+
+    def release_lease(self, lease: TargetLease, *, permit: Permit) -> None:
+        """See `Source.release_lease`."""
+        super().release_lease(lease, permit=permit)
+        self.later()
+
+
+@dataclass(kw_only=True)
+class Asking(DeskTwin):
+    """Keeps the looks it is told of, and when that is."""
+
+    told: list[tuple[datetime, datetime | None]] = field(default_factory=list)
+
+    def record_looks(
+        self, *, grant: Grant, looks: Sequence[TargetLook], capabilities: Capabilities
+    ) -> bool:
+        """See `Desk.record_looks`."""
+        self.told += [(self.now, look.asked_at) for look in looks]
+        return super().record_looks(grant=grant, looks=looks, capabilities=capabilities)
+
+
+def test_p16_a_look_is_as_old_as_its_question_not_as_its_record() -> None:
+    """4 s for each answer and 4 s for the lease: the fenced look is 8 s older."""
+    world = Slow()
+    rig = killed_before_its_call(world)
+    rig.desk = Asking(**vars(rig.desk))
+    world.later = lambda: rig.desk.pass_time(seconds=4)
+    rig.visit()
+    told_at, asked_at = rig.desk.told[0]
+    assert asked_at is not None
+    assert told_at - asked_at == timedelta(seconds=8)
+
+
 def test_p18_an_effect_that_arrives_before_the_fence_is_found_and_not_called_absent() -> None:
     rig = killed_before_its_call()
     effect = rig.desk.effects[101]
@@ -70,7 +118,7 @@ def test_p19_nothing_is_called_absent_while_someone_else_holds_the_resource() ->
         Stage.RECONCILING,
         EffectState.UNKNOWN,
     )
-    assert rig.desk.due(limit=1) == []
+    assert not rig.desk.is_free()
     rig.world.held_by = ""
     rig.desk.pass_time(seconds=31)
     rig.work_until_idle()

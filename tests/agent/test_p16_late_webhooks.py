@@ -16,6 +16,7 @@ from agent.desk import RecordDesk
 from agent.planner.rules import RulePlanner
 from agent.runner import Runner, Visit
 from agent.sources.transport import TransportSource
+from agent.sweep import sweep_due
 from cases.actions import clock, decisions, intake, pauses
 from cases.clock import business_now
 from cases.models import Case, Effect, InboundEvent
@@ -38,7 +39,10 @@ class Desk:
     def work(self) -> None:
         """Visits until nothing is due any more, as sweep and worker would make them."""
         for _ in range(20):
-            if not self.runner.desk.due(limit=10):
+            nudged = sweep_due(
+                desk=self.runner.desk, waiting=lambda _: 0, send=lambda case_id, lane: None
+            )
+            if not nudged:
                 return
             self.visit()
         raise AssertionError("still busy after twenty visits")
@@ -200,7 +204,7 @@ def test_p16_without_its_webhook_it_is_looked_up_all_the_same(desk: Desk) -> Non
     desk.pass_time(seconds=60)
     desk.work()
     assert (desk.booking().state, desk.our_effects()) == ("adopted", ["booking", "message"])
-    assert InboundEvent.objects.exclude(event_type="shipment.updated").count() == 0
+    assert InboundEvent.objects.filter(event_type__startswith="booking").count() == 0
 
 
 def test_p30_webhooks_in_another_order_lead_to_the_same(desk: Desk) -> None:

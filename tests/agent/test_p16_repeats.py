@@ -1,16 +1,20 @@
 """P16, P17: where nothing can be looked up, the same call under its key tells what happened."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 from agent.sources.base import Permit
+from cases.vocabulary.lanes import Lane
 from cases.vocabulary.work import (
     CallOutcome,
     Capabilities,
     EffectState,
     EffectWork,
+    Grant,
     TargetLook,
 )
 from tests.agent.rig import Rig
+from tests.agent.twin import DeskTwin
 from tests.agent.world import World
 
 
@@ -60,6 +64,27 @@ def test_p16_a_call_without_an_answer_is_repeated_under_its_key_and_happens_once
         "release lease",
     ]
     assert [rig.world.effects_of(f"WB-7-1-{n}") for n in (1, 2)] == [1, 1]
+
+
+@dataclass(kw_only=True)
+class Listening(DeskTwin):
+    """Notes in which lane each call was permitted."""
+
+    permitted: list[Lane | None] = field(default_factory=list)
+
+    def permit_call(self, *, grant: Grant, lease: timedelta, lane: Lane | None = None) -> Grant:
+        """See `Desk.permit_call`."""
+        self.permitted.append(lane)
+        return super().permit_call(grant=grant, lease=lease, lane=lane)
+
+
+def test_p21_a_repeated_change_is_permitted_in_the_lane_of_changes() -> None:
+    rig = unanswered()
+    rig.desk = Listening(**vars(rig.desk))
+    rig.work_until_idle()
+    changes = [name.startswith("perform") for name in rig.world.calls]
+    assert [lane is Lane.EXECUTION for lane in rig.desk.permitted] == changes
+    assert changes.count(True) == 3
 
 
 def test_p19_nothing_is_repeated_while_someone_else_holds_the_resource() -> None:

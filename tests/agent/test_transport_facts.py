@@ -214,6 +214,7 @@ def test_an_empty_listing_is_a_look_that_found_nothing() -> None:
     assert (look.found, look.readable) == (False, True)
 
 
-def test_two_records_under_one_reference_are_said_aloud() -> None:
+def test_two_records_under_one_reference_are_counted_and_said_aloud() -> None:
     look = booking_look(effect=samples.effect(), items=[samples.booking(), samples.booking()])
+    assert look.records == 2
     assert "2 records carry WB-1-3-1" in look.detail

@@ -7,8 +7,10 @@ from uuid import uuid4
 
 import pytest
 
+import agent.sources.exchange as exchange_module
 from agent.sources.base import NoLease, TargetLease
 from agent.sources.transport import TransportSource
+from cases.vocabulary.errors import CallsPaused
 from cases.vocabulary.freight import FREIGHT
 from cases.vocabulary.work import (
     AttemptOrder,
@@ -220,3 +222,32 @@ def test_p15_a_message_is_sent_once_and_read_back_as_released(
     assert look.state in spec.adopted_when
     for check in spec.reads_back:
         assert look.fields[check.field] == effect.parameters[check.parameter]
+
+
+def test_p21_a_connection_that_took_long_asks_the_permit_again_before_anything_is_sent(
+    simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pause came while the connection was being made: nothing reaches the target."""
+    monkeypatch.setattr(exchange_module, "PERMIT_HOLDS_FOR_SECONDS", -1.0)
+    simulator.control.reset()
+    asked: list[int] = []
+
+    def permit() -> None:
+        asked.append(1)
+        if len(asked) == 2:
+            raise CallsPaused("Priya Raman paused everything: storm")
+
+    opened = TransportSource(
+        address=simulator.url, token=simulator.token, timeout=timedelta(seconds=1)
+    )
+    with pytest.raises(CallsPaused):
+        opened.take_lease(subject="S-318", holder="case 7", ttl=TTL, permit=permit)
+    opened.close()
+    assert simulator.control.calls() == []
+
+
+def test_p21_a_quick_connection_asks_once(source: TransportSource) -> None:
+    """Each ask is a write; one per call is enough where nothing took long."""
+    asked: list[int] = []
+    source.read(subject="S-318", records=(), permit=lambda: asked.append(1))
+    assert len(asked) == 3

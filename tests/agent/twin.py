@@ -9,6 +9,7 @@ from typing import Any
 
 from cases.vocabulary.errors import CallsPaused
 from cases.vocabulary.freight import FREIGHT
+from cases.vocabulary.lanes import Lane, lane_of
 from cases.vocabulary.playbook import PlanKind, material_facts, plan_from
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import (
@@ -36,9 +37,14 @@ from tests.agent.world import SHIPMENT
 class DeskTwin(CaseTwin):
     """`Desk` over one case in memory."""
 
-    def due(self, *, limit: int) -> Sequence[DueCase]:
+    def apply_received_events(self, *, limit: int) -> int:
+        """See `Desk.apply_received_events`: nothing comes in here."""
+        return 0
+
+    def due(self, *, lane: Lane, limit: int) -> Sequence[DueCase]:
         """See `Desk.due`."""
-        return [DueCase(case_id=self.case_id, stage=self.stage)] if self.is_free() else []
+        is_here = self.is_free() and lane_of(self.stage) is lane
+        return [DueCase(case_id=self.case_id, stage=self.stage)] if is_here else []
 
     def escalate_overdue(self) -> int:
         """See `Desk.escalate_overdue`: nothing waits for people here."""
@@ -62,7 +68,7 @@ class DeskTwin(CaseTwin):
         self.lease_until = self.now + lease
         return self.grant()
 
-    def permit_call(self, *, grant: Grant, lease: timedelta) -> Grant:
+    def permit_call(self, *, grant: Grant, lease: timedelta, lane: Lane | None = None) -> Grant:
         """See `Desk.permit_call`."""
         if self.paused_because:
             raise CallsPaused(self.paused_because)
@@ -210,7 +216,9 @@ class DeskTwin(CaseTwin):
             return False
         return True
 
-    def begin_attempt(self, *, grant: Grant, effect_id: int) -> AttemptOrder | None:
+    def begin_attempt(
+        self, *, grant: Grant, effect_id: int, capabilities: Capabilities
+    ) -> AttemptOrder | None:
         """See `Desk.begin_attempt`."""
         self.fence(grant)
         effect = self.effects.get(effect_id)

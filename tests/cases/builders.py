@@ -272,7 +272,11 @@ def a_released_case(cast: Cast) -> Case:
 
 
 def agent_starts_attempt(
-    case: Case, readings: Sequence[SourceReading], *, position: int = 1
+    case: Case,
+    readings: Sequence[SourceReading],
+    *,
+    position: int = 1,
+    capabilities: Capabilities = TRANSPORT,
 ) -> tuple[Grant, AttemptOrder | None]:
     """The agent re-reads, checks, and begins the attempt for the action at `position`."""
     grant = a_grant(case)
@@ -282,7 +286,9 @@ def agent_starts_attempt(
     effect = Effect.objects.get(
         decision__case=case, decision__ended_at=None, proposed_action__position=position
     )
-    return grant, effects.begin_attempt(grant=grant, by=AGENT, effect_id=effect.pk)
+    return grant, effects.begin_attempt(
+        grant=grant, by=AGENT, effect_id=effect.pk, capabilities=capabilities
+    )
 
 
 def target_answers(
@@ -298,8 +304,19 @@ def target_answers(
     )
 
 
-def target_shows(grant: Grant, order: AttemptOrder, *, state: str, found: bool = True) -> None:
-    """A fresh look at the target finds the record as released, in `state`, or nothing."""
+def target_shows(
+    grant: Grant,
+    order: AttemptOrder,
+    *,
+    state: str,
+    found: bool = True,
+    capabilities: Capabilities = TRANSPORT,
+    **look_says: Any,
+) -> None:
+    """A fresh look at the target finds the record as released, in `state`, or nothing.
+
+    `look_says` replaces single values of the look.
+    """
     parameters = order.effect.parameters
     fields = {
         "shipment_id": parameters["shipment"],
@@ -311,8 +328,10 @@ def target_shows(grant: Grant, order: AttemptOrder, *, state: str, found: bool =
         record_id="B-1" if found else "",
         state=state if found else "",
         fields=fields if found else {},
+        asked_at=business_now(),
     )
-    read_backs.record_looks(grant=grant, by=AGENT, looks=[look], capabilities=TRANSPORT)
+    look = replace(look, **look_says)
+    read_backs.record_looks(grant=grant, by=AGENT, looks=[look], capabilities=capabilities)
 
 
 def drops_of(case: Case) -> dict[str, str]:

@@ -4,7 +4,9 @@ from datetime import timedelta
 
 from cases.actions import read_backs
 from cases.actions.clock import move_business_clock
+from cases.actions.findings import Seen
 from cases.models import Case, Effect
+from cases.queries.reports import reports_about
 from cases.vocabulary.work import SETTLE_WITHIN, AttemptOrder, CallOutcome, Grant, TargetLook
 from tests.cases.builders import (
     AGENT,
@@ -33,6 +35,15 @@ def target_cannot_be_asked(grant: Grant, order: AttemptOrder) -> None:
         effect_id=order.effect.effect_id, found=False, readable=False, detail="it answered 503"
     )
     read_backs.record_looks(grant=grant, by=AGENT, looks=[look], capabilities=TRANSPORT)
+
+
+def all_of(effect: Effect) -> Seen:
+    """What somebody has seen whose page shows all there is."""
+    return Seen(
+        attempts=effect.attempts.count(),
+        looks=effect.read_backs.count(),
+        reports=reports_about(effect).count(),
+    )
 
 
 def a_case_given_up(cast: Cast) -> tuple[Case, Effect]:

@@ -1,6 +1,6 @@
 """Failures B2, B4 and B8: work that kills its worker, work nobody takes, boundaries nobody saw."""
 
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -8,18 +8,23 @@ from django.db import DatabaseError
 from django.test import Client
 
 from agent.celery import SWEEP_SECONDS, app
-from cases.actions import closing, pauses, runs
+from cases.actions import closing, pauses, roster, runs
 from cases.actions.boundaries import boundary_after
 from cases.actions.clock import move_business_clock
+from cases.actions.people import register_agent
 from cases.clock import business_now
 from cases.models import Case, Desk, Run
 from cases.queries import health
+from cases.vocabulary.actors import SYSTEM
+from cases.vocabulary.lanes import Lane
+from cases.vocabulary.shifts import EVERY_DAY, ShiftStart
 from cases.vocabulary.work import Grant
 from tests.cases.builders import (
     AGENT,
     LEASE,
     Cast,
     a_case_waiting_for_review,
+    a_released_case,
     an_open_case,
     at_business_time,
     audit_of,
@@ -139,7 +144,13 @@ def test_b08_over_a_clock_change_a_case_is_due_once_per_shift(
 ) -> None:
     """What is due is an instant made from the one before it: no shift is skipped or seen twice."""
     case = a_case_waiting_for_review(cast)
-    Desk.objects.update(zone=zone, shift_starts=["01:30", "02:30", "17:00"])
+    Desk.objects.update(zone=zone)
+    starts = [
+        ShiftStart(name="Early", at=time(1, 30), days=EVERY_DAY),
+        ShiftStart(name="Late", at=time(2, 30), days=EVERY_DAY),
+        ShiftStart(name="Day", at=time(17), days=EVERY_DAY),
+    ]
+    roster.set_shifts(desk=cast.desk, starts=starts, by=cast.lead, at=business_now())
     case = Case.objects.get(pk=case.pk)
     moment = first.replace(tzinfo=ZoneInfo(zone))
     end = moment + timedelta(days=3)  # three local days, whatever the clock does
@@ -161,3 +172,34 @@ def test_b08_a_boundary_at_which_nobody_worked_is_caught_up_by_the_next_sweep(ca
     assert stage_of(case) == "waiting_for_review"
     assert app.conf.beat_schedule["sweep"]["schedule"] == SWEEP_SECONDS
     assert app.conf.enable_utc
+
+
+def test_b04_a_pause_of_one_agent_does_not_make_the_others_idleness_well(cast: Cast) -> None:
+    """Only what is paused for every agent is nobody's fault."""
+    an_open_case(cast)
+    register_agent(name="other", version="1", owner=cast.lead, by=SYSTEM, at=business_now())
+    move_business_clock(by=health.PATIENCE + A_MOMENT)
+    for agent, is_well in (("other", False), ("exception-bot", False), ("", True)):
+        pauses.set_pause(
+            lane="", kind="", agent=agent, reason="Night", by=cast.lead, at=business_now()
+        )
+        assert health.health().is_well is is_well
+
+
+def test_b12_what_was_never_named_comes_before_what_was(cast: Cast) -> None:
+    """However much is due and untaken, each is named in turn."""
+    cases = [an_open_case(cast, subject=f"S-{number}").pk for number in (318, 319, 320)]
+    named = [runs.nudge_due(agent=AGENT, limit=1)[0].case_id for _ in cases]
+    assert sorted(named) == cases
+
+
+def test_b12_a_lane_is_asked_for_its_own_work(cast: Cast) -> None:
+    """A release is found however many plans are due."""
+    released = a_released_case(cast)
+    planned = an_open_case(cast, subject="S-319")
+    found = {
+        lane: [due.case_id for due in runs.nudge_due(agent=AGENT, limit=9, lane=lane)]
+        for lane in Lane
+    }
+    assert found[Lane.PLANNING] == [planned.pk]
+    assert found[Lane.EXECUTION] == [released.pk]

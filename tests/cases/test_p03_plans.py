@@ -82,3 +82,14 @@ def test_p20_an_answer_outside_the_catalogue_goes_to_a_person(cast: Cast) -> Non
     case.refresh_from_db()
     assert case.stage == "escalated"
     assert "drop_cache" in case.stage_reason
+
+
+def test_p22_a_planner_that_is_asked_in_vain_uses_up_rounds_all_the_same(cast: Cast) -> None:
+    """A model call costs money whether or not its answer arrives: asking has an end."""
+    grant, question = a_question(cast)
+    rounds = [
+        planning.ask_for_plan(grant=grant, by=AGENT, planner="rules@1").planning_round
+        for _ in range(6)
+    ]
+    assert question.planning_round == 1
+    assert rounds == [1, 1, 2, 2, 2, 3]

@@ -13,6 +13,7 @@ from tests.cases.builders import (
     AGENT,
     EVENING,
     EVENING_WORLD,
+    TRANSPORT,
     Cast,
     a_case_waiting_for_review,
     a_quote,
@@ -65,7 +66,10 @@ def test_p08_a_release_that_expires_between_the_check_and_the_call_starts_no_att
     effect = Effect.objects.order_by("id").first()
     assert effect is not None
     at_business_time(EVENING + FREIGHT.release_valid_for + timedelta(seconds=1))
-    assert effects.begin_attempt(grant=grant, by=AGENT, effect_id=effect.pk) is None
+    assert (
+        effects.begin_attempt(grant=grant, by=AGENT, effect_id=effect.pk, capabilities=TRANSPORT)
+        is None
+    )
     assert Attempt.objects.count() == 0
 
 

@@ -12,6 +12,7 @@ from tests.cases.builders import (
     EVENING_WORLD,
     MORNING,
     OAKLINE,
+    TRANSPORT,
     TWO_O_CLOCK,
     Cast,
     a_grant,
@@ -131,7 +132,10 @@ def test_p10_facts_read_long_before_do_not_allow_an_attempt(cast: Cast) -> None:
     case.save()
     effect = Effect.objects.order_by("id").first()
     assert effect is not None
-    assert effects.begin_attempt(grant=grant, by=AGENT, effect_id=effect.pk) is None
+    assert (
+        effects.begin_attempt(grant=grant, by=AGENT, effect_id=effect.pk, capabilities=TRANSPORT)
+        is None
+    )
     assert Attempt.objects.count() == 0
 
 

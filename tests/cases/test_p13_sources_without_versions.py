@@ -17,6 +17,7 @@ from tests.cases.builders import (
     EVENING,
     EVENING_WORLD,
     OAKLINE,
+    TRANSPORT,
     TWO_O_CLOCK,
     Cast,
     a_quote,
@@ -89,7 +90,9 @@ def test_p13_equal_facts_that_were_read_too_long_ago_permit_no_call(cast: Cast) 
     assert order is None  # it waits for the booking, so nothing was started by that reading
     move_business_clock(by=FACTS_ARE_FRESH_FOR + timedelta(seconds=1))
     booking = Effect.objects.get(decision__case=case, proposed_action__position=1)
-    assert begin_attempt(grant=grant, by=AGENT, effect_id=booking.pk) is None
+    assert (
+        begin_attempt(grant=grant, by=AGENT, effect_id=booking.pk, capabilities=TRANSPORT) is None
+    )
 
 
 def test_p13_every_reading_keeps_the_fingerprint_of_its_facts_and_when_it_was_made(

@@ -122,7 +122,12 @@ def test_p16_a_timeout_is_unknown_and_nothing_is_retried_inside_the_window(cast:
     assert stage_of(case) == "reconciling"
     target_shows(grant, order, state="", found=False)
     assert effect_of(order).state == Effect.State.UNKNOWN
-    assert effects.begin_attempt(grant=grant, by=AGENT, effect_id=order.effect.effect_id) is None
+    assert (
+        effects.begin_attempt(
+            grant=grant, by=AGENT, effect_id=order.effect.effect_id, capabilities=TRANSPORT
+        )
+        is None
+    )
     assert Attempt.objects.count() == 1
 
 
@@ -278,5 +283,10 @@ def test_p16_an_unknown_attempt_keeps_the_next_one_from_starting(cast: Cast) -> 
     target_answers(grant, order, CallOutcome.UNKNOWN)
     case = effect_of(order).decision.case
     before = events_of(case)
-    assert effects.begin_attempt(grant=grant, by=AGENT, effect_id=order.effect.effect_id) is None
+    assert (
+        effects.begin_attempt(
+            grant=grant, by=AGENT, effect_id=order.effect.effect_id, capabilities=TRANSPORT
+        )
+        is None
+    )
     assert events_of(case) == before

@@ -5,15 +5,18 @@ from datetime import timedelta
 from cases.actions import effects
 from cases.actions.clock import move_business_clock
 from cases.clock import business_now
-from cases.models import Attempt, Case, Run
+from cases.models import Attempt, Case, Decision, Run
 from cases.vocabulary.work import AttemptOrder, CallOutcome, CallResult, Grant
 from tests.cases.builders import (
     AGENT,
     EVENING_WORLD,
     TRANSPORT,
     Cast,
+    a_grant,
     a_released_case,
     agent_starts_attempt,
+    at_business_time,
+    audit_of,
     stage_of,
     target_answers,
     target_shows,
@@ -40,9 +43,7 @@ def not_taken(case: Case, *, retry_after: timedelta | None = None) -> timedelta:
         result=result,
         capabilities=TRANSPORT,
     )
-    due_at = Run.objects.get(case=case).due_at
-    assert due_at is not None
-    return due_at - business_now()
+    return until_next_try(case)
 
 
 def test_p19_who_holds_the_record_is_said_on_the_case(cast: Cast) -> None:
@@ -86,3 +87,41 @@ def test_p16_a_key_ages_from_its_first_call_that_may_have_arrived(cast: Cast) ->
     move_business_clock(by=TRANSPORT.consistency_window + timedelta(seconds=1))
     target_shows(grant, order, state="", found=False)
     assert stage_of(case) == "executing"
+
+
+ALWAYS = timedelta(days=11_000)
+
+
+def test_p16_no_target_keeps_a_release_waiting_for_longer_than_ten_minutes(cast: Cast) -> None:
+    case = a_released_case(cast)
+    assert not_taken(case, retry_after=ALWAYS) <= timedelta(minutes=10)
+
+
+def test_p19_a_held_resource_is_tried_again_within_ten_minutes(cast: Cast) -> None:
+    case = a_released_case(cast)
+    assert backed_off(case, delay=ALWAYS) <= timedelta(minutes=10)
+    assert audit_of(case)[-1].data["delay_seconds"] == 600
+
+
+def test_p08_no_wait_lasts_past_the_end_of_the_release(cast: Cast) -> None:
+    """It ends in four minutes: then it has run out, and whoever has the case must see that."""
+    case = a_released_case(cast)
+    ends = Decision.objects.get().valid_until
+    assert ends is not None
+    at_business_time(ends - timedelta(minutes=4))
+    assert backed_off(case, delay=ALWAYS) <= timedelta(minutes=4)
+    assert not_taken(case, retry_after=ALWAYS) <= timedelta(minutes=4)
+
+
+def backed_off(case: Case, *, delay: timedelta) -> timedelta:
+    """Someone else holds the shipment; how long it is until the next try."""
+    grant = a_grant(case)
+    effects.back_off(grant=grant, by=AGENT, reason="dispatch-bot holds it", delay=delay)
+    return until_next_try(case)
+
+
+def until_next_try(case: Case) -> timedelta:
+    """How long it is until work on the case is due."""
+    due_at = Run.objects.get(case=case).due_at
+    assert due_at is not None
+    return due_at - business_now()

@@ -3,12 +3,13 @@
 from datetime import timedelta
 
 import pytest
+from pytest_django import Settings
 
 from cases.actions import closing, effects, findings, runs
 from cases.actions.clock import move_business_clock
 from cases.actions.findings import Seen
 from cases.clock import business_now
-from cases.models import Case, Effect, Proposal
+from cases.models import Case, Effect, Person, Proposal, Run
 from cases.vocabulary.errors import Conflict, FindingOvertaken
 from cases.vocabulary.work import SETTLE_WITHIN, CallOutcome
 from tests.cases.builders import (
@@ -26,7 +27,8 @@ from tests.cases.builders import (
     target_shows,
     unreadable,
 )
-from tests.cases.doubts import a_case_given_up, a_case_in_doubt, target_cannot_be_asked
+from tests.cases.doubts import a_case_given_up, a_case_in_doubt, all_of, target_cannot_be_asked
+from tests.cases.sender import KEY, Sender, an_event
 
 
 def past_the_deadline() -> None:
@@ -141,3 +143,48 @@ def test_p16_a_carrier_that_declines_leaves_nothing_unknown(cast: Cast) -> None:
     effect = Effect.objects.get(pk=order.effect.effect_id)
     assert (effect.state, effect.attempts.get().outcome) == ("refused", "answered")
     closing.ask_for_plan(case_id=case.pk, by=cast.lead, at=business_now(), reason="Another one")
+
+
+def findings_refused(case: Case, effect: Effect, by: Person, seen: Seen) -> FindingOvertaken:
+    """They say that it did not happen, and are told what they had not seen."""
+    with pytest.raises(FindingOvertaken) as refused:
+        findings.record_finding(
+            case_id=case.pk,
+            effect_id=effect.pk,
+            happened=False,
+            note="Nobody knows of it",
+            seen=seen,
+            by=by,
+            at=business_now(),
+        )
+    return refused.value
+
+
+def test_p16_a_finding_without_having_seen_a_later_report_does_not_count(
+    cast: Cast, settings: Settings
+) -> None:
+    """The page was open when the target reported a booking on the shipment."""
+    settings.WEBHOOK_KEYS = {"transport": (KEY,)}
+    case, effect = a_case_given_up(cast)
+    seen = all_of(effect)
+    Run.objects.update(lease_until=None, worker="")
+    assert Sender().send(an_event(None)) == 202
+    refused = findings_refused(case, effect, cast.owner, seen)
+    assert refused.differences == (("Reports from outside", "0", "1"),)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("refused", "It was refused. Bluewater declined."),
+        ("not_needed", "It did not happen. Bluewater declined."),
+        ("confirmed", "It happened. Bluewater declined."),
+    ],
+)
+def test_p16_what_is_known_by_now_is_said_as_it_is(cast: Cast, state: str, words: str) -> None:
+    case, effect = a_case_given_up(cast)
+    Effect.objects.filter(pk=effect.pk).update(
+        state=state, state_reason="Bluewater declined.", confirmed_at=business_now()
+    )
+    refused = findings_refused(case, effect, cast.owner, all_of(effect))
+    assert refused.differences == (("Outcome", "unknown", words),)

@@ -4,13 +4,16 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from cases.actions import decisions, effects, evidence, pauses, runs
+from cases.actions.people import register_agent
 from cases.clock import business_now
 from cases.models import Attempt, AuditEvent, Effect, Pause
+from cases.vocabulary.actors import SYSTEM
 from cases.vocabulary.errors import Conflict, InvalidInput, Refused
 from tests.cases.builders import (
     AGENT,
     EVENING_WORLD,
     LEASE,
+    TRANSPORT,
     Cast,
     a_case_waiting_for_review,
     a_grant,
@@ -68,6 +71,7 @@ def test_p21_a_pause_stops_the_claim_of_exactly_its_scope(
 ) -> None:
     """A new case waits for planning; it is neither claimed nor nudged while that is paused."""
     case = an_open_case(cast)
+    register_agent(name="other-bot", version="1", owner=cast.lead, by=SYSTEM, at=business_now())
     a_pause(cast, **scope)
     due = [found.case_id for found in runs.nudge_due(agent=AGENT, limit=10)]
     assert (due == []) is stops
@@ -84,7 +88,10 @@ def test_p21_a_pause_set_during_a_visit_stops_the_next_call(cast: Cast) -> None:
     a_pause(cast, lane="execution")
     effect = Effect.objects.order_by("id").first()
     assert effect is not None
-    assert effects.begin_attempt(grant=grant, by=AGENT, effect_id=effect.pk) is None
+    assert (
+        effects.begin_attempt(grant=grant, by=AGENT, effect_id=effect.pk, capabilities=TRANSPORT)
+        is None
+    )
     assert Attempt.objects.count() == 0
 
 
@@ -129,3 +136,12 @@ def test_p21_the_night_has_commands_for_it(cast: Cast, capsys: pytest.CaptureFix
         call_command("resume", number, "--by=marta", "--reason=x")
     call_command("resume", number, "--by=alex", "--reason=Over")
     assert Pause.objects.get().lifted_by == "Alex Stone"
+
+
+def test_p21_a_mistyped_agent_is_refused_since_it_would_pause_nothing(cast: Cast) -> None:
+    """Everybody would read that it is paused."""
+    with pytest.raises(InvalidInput, match="There is no agent 'exeption-bot'"):
+        a_pause(cast, agent="exeption-bot")
+    assert not Pause.objects.exists()
+    a_pause(cast, agent="exception-bot")
+    a_pause(cast, agent="exception-bot@1.0")

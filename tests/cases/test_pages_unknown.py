@@ -33,6 +33,7 @@ def a_finding(effect: Effect, **changes: Any) -> dict[str, Any]:
         "effect": effect.pk,
         "seen_attempts": 1,
         "seen_looks": 0,
+        "seen_reports": 0,
         "happened": "yes",
         "reason": TYPED,
         **changes,

@@ -213,7 +213,10 @@ def test_p21_a_condition_opened_during_a_visit_stops_the_attempt(cast: Cast) -> 
     """Facts were just read and hold; nothing begins all the same, and the visit ends."""
     _, grant, effect_id = ready_to_act(cast)
     opened(cast, blocks_releases=True)
-    assert effects.begin_attempt(grant=grant, by=AGENT, effect_id=effect_id) is None
+    begun = effects.begin_attempt(
+        grant=grant, by=AGENT, effect_id=effect_id, capabilities=TRANSPORT
+    )
+    assert begun is None
     assert Attempt.objects.count() == 0
     with pytest.raises(CallsPaused, match="TMS at 96 % disk"):
         runs.renew(grant=grant, agent=AGENT, lease=LEASE)

@@ -187,3 +187,19 @@ def test_nothing_is_audited_for_what_concerns_no_case(sender: Sender) -> None:
     sender.send(an_event())
     sender.send(b"no json")
     assert AuditEvent.objects.count() == before
+
+
+def test_p30_an_event_is_not_lost_behind_one_of_its_id_that_could_not_be_read(
+    sender: Sender,
+) -> None:
+    """The sender corrects itself under the same id; it was answered 202, so it will not again."""
+    assert sender.send(b'{"type": "x", "data": NaN}', event_id="msg_1") == 202
+    assert sender.send(an_event("WB-1-1-1"), event_id="msg_1") == 202
+    assert kept() == [("msg_1", "quarantined"), ("msg_1", "ignored")]
+
+
+def test_a_message_with_very_many_signatures_is_refused(sender: Sender) -> None:
+    """Each would have to be compared, for anybody who sends them."""
+    headers = sender.headers("msg_1", b"{}")
+    headers["webhook-signature"] += " v1,x" * 10
+    assert sender.post("/hooks/transport/", b"{}", headers).status_code == 401

@@ -10,7 +10,7 @@ from pytest_django import Settings
 from cases.actions import pauses, read_backs, runs
 from cases.actions.clock import move_business_clock
 from cases.actions.events import apply_received_events
-from cases.actions.findings import Seen, record_finding
+from cases.actions.findings import record_finding
 from cases.clock import business_now
 from cases.models import Case, Effect, InboundEvent, Run
 from cases.queries.situation import situation_of
@@ -32,6 +32,7 @@ from tests.cases.builders import (
     target_answers,
     target_shows,
 )
+from tests.cases.doubts import all_of
 from tests.cases.sender import KEY, Sender, an_event
 
 
@@ -91,7 +92,7 @@ def person_finds(case: Case, order: AttemptOrder, cast: Cast, *, happened: bool)
         effect_id=effect.pk,
         happened=happened,
         note="Bluewater says so.",
-        seen=Seen(attempts=effect.attempts.count(), looks=effect.read_backs.count()),
+        seen=all_of(effect),
         by=cast.owner,
         at=business_now(),
     )

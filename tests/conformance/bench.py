@@ -9,7 +9,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import psutil
-from django.db import connection
+from django.db import OperationalError, connection
+from psycopg.errors import DeadlockDetected
 
 from agent.checkpoints import PostgresCheckpoints
 from agent.crew import AGENT_NAME, AGENT_VERSION
@@ -58,8 +59,7 @@ class Bench(NightDesk):
         """Leave nothing of the run before. Ids go on rising, so nothing is met twice."""
         self.nursery.kill_all()
         self.runs += 1
-        with connection.cursor() as cursor:
-            cursor.execute("TRUNCATE cases_case, cases_sourcerecord CASCADE")
+        wait_for(is_emptied, "the tables are empty")
 
     def pass_time(self, span: timedelta) -> None:
         """Both clocks move on."""
@@ -179,6 +179,18 @@ class Bench(NightDesk):
             extra = (Counter(self.our_effects()) - Counter(expected)).total()
             return Verdict(wrong_effects=extra, stuck=1, said=str(broke))
         return self.verdict(expected)
+
+
+def is_emptied() -> bool:
+    """Empty the tables; False where the database still ends the statement of a killed worker."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("TRUNCATE cases_case, cases_sourcerecord CASCADE")
+    except OperationalError as error:
+        if isinstance(error.__cause__, DeadlockDetected):
+            return False
+        raise
+    return True
 
 
 def wait_for(holds: Callable[[], bool], what: str, *, patience: float = PATIENCE_SECONDS) -> None:

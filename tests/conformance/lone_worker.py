@@ -13,16 +13,23 @@ import agent.standalone  # noqa: F401 (before the door to the record is imported
 
 # isort: split
 from agent.crew import crew
+from agent.sweep import sweep_due
+from cases.vocabulary.lanes import Lane
 
-MOST_AT_ONCE = 10
 PAUSE_SECONDS = 0.01
 
 
 def work(_: Sequence[str]) -> None:
     """Visit what is due until a signal ends this process."""
     runner = crew().runner
+
+    def visit(case_id: int, _: Lane) -> None:
+        runner.advance(case_id=case_id)
+
+    def nobody_waits(_: Lane) -> int:
+        return 0
+
     while True:
-        for due in runner.desk.due(limit=MOST_AT_ONCE):
-            runner.advance(case_id=due.case_id)
+        sweep_due(desk=runner.desk, waiting=nobody_waits, send=visit)
         close_old_connections()
         time.sleep(PAUSE_SECONDS)

@@ -19,7 +19,8 @@ from cases.actions import decisions
 from cases.actions.withdrawal import withdraw_release
 from cases.clock import business_now
 from cases.models import Attempt, Case, ReadBack
-from cases.vocabulary.work import AttemptOrder, CallOutcome, CallResult, Grant
+from cases.vocabulary.lanes import Lane
+from cases.vocabulary.work import AttemptOrder, CallOutcome, CallResult, Capabilities, Grant
 from tests.agent.rig import MemoryCheckpoints
 from tests.cases.builders import (
     EVENING,
@@ -190,16 +191,18 @@ class Unrenewable(RecordDesk):
 
     is_blocked: bool = False
 
-    def begin_attempt(self, *, grant: Grant, effect_id: int) -> AttemptOrder | None:
+    def begin_attempt(
+        self, *, grant: Grant, effect_id: int, capabilities: Capabilities
+    ) -> AttemptOrder | None:
         """See `Desk.begin_attempt`."""
         self.is_blocked = True
-        return super().begin_attempt(grant=grant, effect_id=effect_id)
+        return super().begin_attempt(grant=grant, effect_id=effect_id, capabilities=capabilities)
 
-    def permit_call(self, *, grant: Grant, lease: timedelta) -> Grant:
+    def permit_call(self, *, grant: Grant, lease: timedelta, lane: Lane | None = None) -> Grant:
         """See `Desk.permit_call`."""
         if self.is_blocked:
             raise OperationalError("the server closed the connection unexpectedly")
-        return super().permit_call(grant=grant, lease=lease)
+        return super().permit_call(grant=grant, lease=lease, lane=lane)
 
 
 def test_d06_a_worker_that_cannot_renew_makes_no_call(

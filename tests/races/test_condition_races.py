@@ -16,6 +16,7 @@ from cases.vocabulary.work import AttemptOrder
 from tests.cases.builders import (
     AGENT,
     EVENING_WORLD,
+    TRANSPORT,
     Cast,
     a_case_waiting_for_review,
     a_grant,
@@ -45,7 +46,9 @@ def an_attempt_about_to_begin(cast: Cast) -> Callable[[], Any]:
     evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
     effect = Effect.objects.order_by("id").first()
     assert effect is not None
-    return lambda: effects.begin_attempt(grant=grant, by=AGENT, effect_id=effect.pk)
+    return lambda: effects.begin_attempt(
+        grant=grant, by=AGENT, effect_id=effect.pk, capabilities=TRANSPORT
+    )
 
 
 def while_it_is_being_opened(cast: Cast, act: Callable[[], Any]) -> Any:

@@ -21,6 +21,7 @@ from tests.cases.builders import (
     AGENT,
     EVENING_WORLD,
     LEASE,
+    TRANSPORT,
     Cast,
     a_case_waiting_for_review,
     a_grant,
@@ -145,7 +146,12 @@ def test_d10_one_release_used_by_two_attempts_at_once_starts_one(cast: Cast, tri
     evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
     effect = Effect.objects.earliest("id")
     begun = together(
-        [lambda: effects.begin_attempt(grant=grant, by=AGENT, effect_id=effect.pk)] * 4
+        [
+            lambda: effects.begin_attempt(
+                grant=grant, by=AGENT, effect_id=effect.pk, capabilities=TRANSPORT
+            )
+        ]
+        * 4
     )
     orders = [order for order in begun if isinstance(order, AttemptOrder)]
     assert len(orders) == Attempt.objects.count() == 1, f"trial {trial}: {begun}"

@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 from django.db import connection, transaction
 
-from cases.actions import decisions
+from cases.actions import closing, decisions
 from cases.actions.clock import set_business_clock
 from cases.clock import business_now
-from cases.models import Case, Decision
-from cases.vocabulary.errors import Conflict, DecisionRefused
+from cases.models import AuditEvent, Case, Decision
+from cases.vocabulary.errors import Busy, Conflict, DecisionRefused
 from tests.cases.builders import Cast, a_case_waiting_for_review, an_answer, current_proposal
 
 
@@ -55,3 +55,19 @@ def test_p08_a_release_that_waited_past_the_expiry_is_refused(cast: Cast) -> Non
     with pytest.raises(DecisionRefused) as refusal:
         decisions.release(answer=answer, by=cast.owner, at=clicked_at)
     assert refusal.value.reason_code == "expired"
+
+
+def test_what_is_locked_for_long_is_neither_refused_nor_an_error(cast: Cast) -> None:
+    """Nothing was looked at, so no refusal is kept; keeping it would wait for the same lock."""
+    case = a_case_waiting_for_review(cast)
+    taken, give_back = threading.Event(), threading.Event()
+    holder = threading.Thread(
+        target=hold_case, args=(case,), kwargs={"taken": taken, "give_back": give_back}
+    )
+    holder.start()
+    taken.wait(timeout=10)
+    with pytest.raises(Busy):
+        closing.refresh_now(case_id=case.pk, by=cast.owner, at=business_now())
+    give_back.set()
+    holder.join()
+    assert not AuditEvent.objects.filter(case_id=case.pk, event="act_refused").exists()

@@ -11,6 +11,7 @@ from cases.vocabulary.work import AttemptOrder
 from tests.cases.builders import (
     AGENT,
     EVENING_WORLD,
+    TRANSPORT,
     Cast,
     a_grant,
     a_released_case,
@@ -31,7 +32,10 @@ def test_p09_a_release_withdrawn_before_the_attempt_is_not_carried_out(cast: Cas
     withdraw_release(case_id=case.pk, by=cast.colleague, at=business_now(), reason="Hold on")
     effect = Effect.objects.order_by("id").first()
     assert effect is not None
-    assert effects.begin_attempt(grant=grant, by=AGENT, effect_id=effect.pk) is None
+    assert (
+        effects.begin_attempt(grant=grant, by=AGENT, effect_id=effect.pk, capabilities=TRANSPORT)
+        is None
+    )
     assert Attempt.objects.count() == 0
     assert stage_of(case) == "escalated"
     assert Decision.objects.get().ended_reason == "Withdrawn by Dana Wu: Hold on"
@@ -72,7 +76,9 @@ def test_p09_withdrawal_and_attempt_at_once_have_one_winner(cast: Cast, trial: i
     assert effect is not None
     order, withdrawal = together(
         [
-            lambda: effects.begin_attempt(grant=grant, by=AGENT, effect_id=effect.pk),
+            lambda: effects.begin_attempt(
+                grant=grant, by=AGENT, effect_id=effect.pk, capabilities=TRANSPORT
+            ),
             lambda: withdraw_release(
                 case_id=case.pk, by=cast.owner, at=business_now(), reason="No"
             ),

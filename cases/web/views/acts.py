@@ -135,7 +135,11 @@ def finding(request: DeskRequest, case_id: int) -> str:
         effect_id=values["effect"],
         happened=happened,
         note=values["reason"],
-        seen=Seen(attempts=values["seen_attempts"], looks=values["seen_looks"]),
+        seen=Seen(
+            attempts=values["seen_attempts"],
+            looks=values["seen_looks"],
+            reports=values["seen_reports"],
+        ),
         by=request.user,
         at=moment_of(request),
     )

@@ -53,7 +53,7 @@ DROP FUNCTION refuse_signed_sheet();
 class Migration(migrations.Migration):
     """Columns, a constraint, and the triggers."""
 
-    dependencies = [("cases", "0008_no_shift_starts")]
+    dependencies = [("cases", "0009_no_shift_starts")]
 
     operations = [
         migrations.AddField("handover", "published_at", models.DateTimeField(null=True)),

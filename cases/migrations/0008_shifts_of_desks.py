@@ -29,6 +29,6 @@ def keep_starts(apps: Any, schema_editor: Any) -> None:
 class Migration(migrations.Migration):
     """Only rows; the column goes in the next one."""
 
-    dependencies = [("cases", "0006_handovers")]
+    dependencies = [("cases", "0007_handovers")]
 
     operations = [migrations.RunPython(keep_shifts, keep_starts)]

@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
     """The tables of the shift handover."""
 
     dependencies = [
-        ("cases", "0005_lost_visits"),
+        ("cases", "0006_not_adopted"),
     ]
 
     operations = [
@@ -336,6 +336,7 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 choices=[
                     ("not_decided", "Not decided in time"),
+                    ("not_adopted", "Not adopted in time"),
                     ("off_shift", "Owner is off shift"),
                     ("no_owner", "No owner is available"),
                     ("by_person", "Escalated by a person"),
@@ -610,7 +611,10 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(
                     models.Q(
-                        ("digest", ""), ("signed_at", None), ("signed_by", ""), ("snapshot__isnull", True)
+                        ("digest", ""),
+                        ("signed_at", None),
+                        ("signed_by", ""),
+                        ("snapshot__isnull", True),
                     ),
                     models.Q(
                         ("signed_at__isnull", False),

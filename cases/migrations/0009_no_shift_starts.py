@@ -6,6 +6,6 @@ from django.db import migrations
 class Migration(migrations.Migration):
     """The column that they replace."""
 
-    dependencies = [("cases", "0007_shifts_of_desks")]
+    dependencies = [("cases", "0008_shifts_of_desks")]
 
     operations = [migrations.RemoveField(model_name="desk", name="shift_starts")]

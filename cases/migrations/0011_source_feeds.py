@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     """A table, and what it lets us say of records and readings."""
 
-    dependencies = [("cases", "0009_sheets")]
+    dependencies = [("cases", "0010_sheets")]
 
     operations = [
         migrations.CreateModel(
