@@ -4,9 +4,11 @@ It may end anywhere. What was written stands, and the next one goes on with what
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import batched, chain, groupby
 
 import structlog
 
@@ -19,17 +21,19 @@ from cases.vocabulary.refreshing import (
     FeedPage,
     FeedStartedOver,
     NotRead,
-    ReadingsBySubject,
 )
 
 LEASE = timedelta(seconds=30)
-PASS_SECONDS = 20.0
+ASK_SECONDS, PASS_SECONDS = 15.0, 20.0
+"""What is left of a pass when it asks no more is for writing down what was not read."""
+LISTS_AHEAD = 10
 AFTER_FAILURE = timedelta(seconds=30)
-MOST_FAILURES = 9
-"""In a row, which is enough to find one bad record among 200; after that, or without any answer,
-the system is left alone until the next pass."""
+MOST_IN_VAIN = 20
+"""Calls for parts of one list that give no usable answer: enough to tell ten bad records scattered
+among 200 from the good ones."""
 
 type Cases = Sequence[CaseToRead]
+type Unread = tuple[Cases, NotRead]
 
 log = structlog.get_logger()
 
@@ -67,34 +71,40 @@ class Refresher:
 
 @dataclass(kw_only=True)
 class Pass:
-    """One pass over what is to be refreshed; `tried` are the cases it read or could not read."""
+    """One pass over what is to be refreshed; `tried` are the cases it read or could not read.
+
+    `ahead` are the lists to be asked for next, `unread` those that gave no usable answer, and why;
+    after `given_up`, and while `is_held_back`, nothing is asked for. `answers` counts useful ones.
+    """
 
     desk: RefreshDesk
     source: BulkSource
     grant: FeedGrant
-    ends_at: float = field(default_factory=lambda: time.monotonic() + PASS_SECONDS)
+    began_at: float = field(default_factory=time.monotonic)
     tried: set[int] = field(default_factory=set)
-    failures: int = 0
+    ahead: deque[Cases] = field(default_factory=deque)
+    unread: deque[Unread] = field(default_factory=deque)
+    answers: int = 0
     given_up: NotRead | None = None
+    is_held_back: bool = False
+    wait: timedelta = timedelta(0)
     proved: int = 0
     read: int = 0
 
     def run(self) -> None:
         """Read the feed, refresh what it proves unchanged, then read the rest in bulk."""
-        feed_wait = timedelta(0)
         if self.source.capabilities.change_feed:
             feed = self._follow_feed()
             if feed is None:
                 self.proved = self.desk.prove_unchanged(grant=self.grant)
             else:
                 log.warning("change_feed_not_read", reason=feed.reason)
-                feed_wait = AFTER_FAILURE
-        is_complete, wait = self._read_rest()
-        self.end(is_complete=is_complete, wait=max(wait, feed_wait))
+                self.wait = AFTER_FAILURE
+        self.end(is_complete=self._read_rest())
 
-    def end(self, *, is_complete: bool, wait: timedelta = timedelta(0)) -> None:
+    def end(self, *, is_complete: bool) -> None:
         """Give the system back."""
-        self.desk.end(grant=self.grant, is_complete=is_complete, wait=wait)
+        self.desk.end(grant=self.grant, is_complete=is_complete, wait=self.wait)
 
     def _permit(self) -> None:
         self.grant = self.desk.permit(grant=self.grant, lease=LEASE)
@@ -123,41 +133,98 @@ class Pass:
                     if not page.has_more:
                         return None
 
-    def _read_rest(self) -> tuple[bool, timedelta]:
-        """Read in bulk, the most urgent first; whether all was tried, and how long to wait."""
-        wait = timedelta(0)
-        while time.monotonic() < self.ends_at:
-            cases = self.desk.cases_to_read(
-                grant=self.grant, tried=self.tried, limit=self.source.most_at_once
-            )
-            if not cases:
-                return True, wait
-            for some, told in self._told(cases):
-                if isinstance(told, NotRead):
-                    wait = max(wait, told.retry_after)
-                    if not told.was_asked:
-                        return False, wait  # our own pace; nothing failed
-                self.tried |= {case.case_id for case in some}
-                done = self.desk.take_in(grant=self.grant, cases=some, told=told)
-                self.read += 0 if isinstance(told, NotRead) else done
-        return False, wait
+    def _read_rest(self) -> bool:
+        """Read in bulk, the most urgent first; whether everything was tried.
 
-    def _told(self, cases: Cases) -> Iterator[tuple[Cases, ReadingsBySubject | NotRead]]:
-        """What the system says of these cases; an answer that is no use is asked for in halves."""
-        if self.given_up is not None:
-            yield cases, self.given_up
-            return
+        A list without a usable answer keeps no other waiting: its parts come after all the lists.
+        """
+        is_complete = True
+        for cases in iter(self._next_list, []):
+            if self._may_ask():
+                told = self._ask(cases)
+                if told is not None and told.was_asked:
+                    self.unread.append((cases, told))
+            elif self.given_up is not None and self._seconds < PASS_SECONDS:
+                self._could_not_read(cases, self.given_up)
+            else:
+                is_complete = False
+                break
+        patience = MOST_IN_VAIN
+        while self.unread and self._seconds < PASS_SECONDS:
+            self._ask_for_parts(*self.unread.popleft(), patience=patience)
+            patience = MOST_IN_VAIN if self.answers else 0
+        return is_complete and not self.unread and not self.is_held_back
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self.began_at
+
+    def _may_ask(self) -> bool:
+        is_stopped = self.given_up is not None or self.is_held_back
+        return not is_stopped and self._seconds < ASK_SECONDS
+
+    def _next_list(self) -> Cases:
+        """The next cases for one answer, empty when there are none."""
+        if not self.ahead:
+            most = self.source.most_at_once
+            cases = self.desk.cases_to_read(
+                grant=self.grant, tried=self.tried, limit=LISTS_AHEAD * most
+            )
+            self.ahead.extend(_lists(cases, most=most))
+        return self.ahead.popleft() if self.ahead else []
+
+    def _ask(self, cases: Cases) -> NotRead | None:
+        """Ask for all of these at once and write down what is told; why not, if so."""
         told = self.source.read_many(cases=cases, permit=self._permit)
         if not isinstance(told, NotRead):
-            self.failures = 0
-            yield cases, told
-            return
-        self.failures += 1
-        if self.failures >= MOST_FAILURES or not told.was_answered:
-            self.given_up = told
-        if self.given_up is None and len(cases) > 1:
-            middle = len(cases) // 2
-            yield from self._told(cases[:middle])
-            yield from self._told(cases[middle:])
-        else:
-            yield cases, told
+            self.answers += 1
+            self._note(cases)
+            self.read += self.desk.take_in(grant=self.grant, cases=cases, told=told)
+            return None
+        self.wait = max(self.wait, told.retry_after)
+        if not told.was_asked:
+            self.is_held_back = True  # our own pace; nothing failed
+            return told
+        self._note(cases)
+        self.given_up = None if told.was_answered else told
+        return told
+
+    def _ask_for_parts(self, cases: Cases, why: NotRead, *, patience: int) -> None:
+        """Ask for the halves of a list, and of those, as long as that helps.
+
+        What stood beside something that was told comes first: there is more to find.
+        """
+        parts, hopeful = deque([(cases, why)]), deque[Unread]()
+        while parts or hopeful:
+            next_ones = hopeful or parts
+            some, why = next_ones.popleft()
+            if patience <= 0 or len(some) == 1 or not self._may_ask():
+                self._could_not_read(some, why)
+                continue
+            middle = len(some) // 2
+            unread = []
+            for half in (some[:middle], some[middle:]):
+                told = self._ask(half) if self._may_ask() else why
+                patience += 2 if told is None else -1
+                if told is not None:
+                    unread.append((half, told if told.was_asked else why))
+            (next_ones if len(unread) == 2 else hopeful).extend(unread)
+
+    def _could_not_read(self, cases: Cases, why: NotRead) -> None:
+        self._note(cases)
+        self.desk.take_in(grant=self.grant, cases=cases, told=why)
+
+    def _note(self, cases: Cases) -> None:
+        self.tried |= {case.case_id for case in cases}
+
+
+def _lists(cases: Iterable[CaseToRead], *, most: int) -> Iterator[Cases]:
+    """In lists of so many subjects; cases about the same one stay together, and so do those that
+    the feed names: how they are answered does not depend on the others.
+    """
+    together = defaultdict(list)
+    for case in cases:
+        together[case.subject].append(case)
+    for _, alike in groupby(together.values(), key=lambda about_one: about_one[0].is_named):
+        for some in batched(alike, most):
+            yield list(chain.from_iterable(some))

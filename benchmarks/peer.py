@@ -29,7 +29,8 @@ def seconds_per_case(names: Sequence[str], *, client: httpx.Client, database: st
     with Connection[DictRow].connect(
         database, autocommit=True, row_factory=dict_row, options=options
     ) as connection:
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        connection.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
+        connection.execute(f"CREATE SCHEMA {SCHEMA}")
         saver = PostgresSaver(connection)
         saver.setup()
         graph = _graph(client).compile(checkpointer=saver)

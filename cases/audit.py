@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
@@ -50,6 +50,23 @@ class CaseEvent:
     data: dict[str, Any]
 
 
+class _Link(NamedTuple):
+    """A row to be copied into the table: an `AuditEvent` without what Django adds to it."""
+
+    case_id: int
+    sequence: int
+    at: datetime
+    actor_kind: str
+    actor_name: str
+    actor_id: str
+    event: str
+    case_version: int
+    data: dict[str, Any]
+    previous_digest: str
+    request_id: str = ""
+    digest: str = ""
+
+
 def append_many(*, events: Sequence[CaseEvent], by: Actor, at: datetime) -> None:
     """Append events to the chains of many cases at once, in the given order.
 
@@ -57,24 +74,24 @@ def append_many(*, events: Sequence[CaseEvent], by: Actor, at: datetime) -> None
     """
     _check_in_transaction()
     ends = _ends_of_chains({event.case_id for event in events})
-    rows: list[AuditEvent] = []
+    rows: list[_Link] = []
     for event in events:
         sequence, digest = ends[event.case_id]
-        row = AuditEvent(
+        link = _Link(
             case_id=event.case_id,
-            case_version=event.case_version,
+            sequence=sequence + 1,
             at=at,
             actor_kind=by.kind.value,
             actor_name=by.name,
             actor_id=by.identity,
             event=event.event,
+            case_version=event.case_version,
             data=event.data,
-            sequence=sequence + 1,
             previous_digest=digest,
         )
-        row.digest = event_digest(row)
-        ends[event.case_id] = row.sequence, row.digest
-        rows.append(row)
+        digest = event_digest(link)
+        ends[event.case_id] = sequence + 1, digest
+        rows.append(link._replace(digest=digest))
     _copy(rows)
 
 
@@ -95,31 +112,14 @@ def _ends_of_chains(case_ids: Collection[int]) -> dict[int, tuple[int, str]]:
         return {row[0]: (row[1], row[2]) for row in cursor.fetchall()}
 
 
-COPIED = (
-    "case_id",
-    "sequence",
-    "at",
-    "actor_kind",
-    "actor_name",
-    "actor_id",
-    "event",
-    "case_version",
-    "data",
-    "request_id",
-    "previous_digest",
-    "digest",
-)
-
-
-def _copy(rows: Iterable[AuditEvent]) -> None:
+def _copy(rows: Iterable[_Link]) -> None:
+    columns = ", ".join(_Link._fields)
     with (
         connection.cursor() as cursor,
-        cursor.copy(f"COPY cases_auditevent ({', '.join(COPIED)}) FROM STDIN") as copy,
+        cursor.copy(f"COPY cases_auditevent ({columns}) FROM STDIN") as copy,
     ):
         for row in rows:
-            values = [getattr(row, name) for name in COPIED]
-            values[COPIED.index("data")] = json.dumps(row.data)
-            copy.write_row(values)
+            copy.write_row(row._replace(data=json.dumps(row.data)))  # type: ignore[arg-type]
 
 
 def append_to_house(*, by: Actor, at: datetime, event: str, data: dict[str, Any]) -> AuditEvent:
@@ -157,7 +157,7 @@ def _chain(row: AuditEvent) -> AuditEvent:
     return row
 
 
-def event_digest(row: AuditEvent) -> str:
+def event_digest(row: AuditEvent | _Link) -> str:
     """The digest an untouched row must have, over everything it says and its predecessor."""
     return digest_of(
         {

@@ -143,6 +143,12 @@ def check_may_set_people(*, person: Person) -> None:
         raise Refused(f"{person} cannot change people or roles. Ask an admin.")
 
 
+def check_may_see_numbers(*, person: Person) -> None:
+    """Leads, admins and auditors see the desk in numbers; operators see each case."""
+    if not person.is_active or person.role not in {Role.LEAD, Role.ADMIN, Role.AUDITOR}:
+        raise Refused(f"{person} cannot see the desk's numbers. Ask a lead.")
+
+
 def check_may_hand_over(*, person: Person, outgoing: Collection[int]) -> None:
     """The sheet is published by somebody of the outgoing shift, or a lead."""
     check_may_write(person=person)

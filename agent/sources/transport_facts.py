@@ -18,6 +18,7 @@ from cases.vocabulary.work import (
 )
 
 SYSTEM = "transport"
+ENDED = frozenset({"delivered", "cancelled"})
 
 
 def shipment_reading(
@@ -39,6 +40,7 @@ def shipment_reading(
         "equipment": shipment.text("equipment"),
         "weight": shipment.weight("weight_kg"),
         "lane": shipment.text("lane"),
+        "ended": _ended(shipment),
     }
     return _reading("shipment", shipment, fields, source_time, versions)
 
@@ -159,6 +161,12 @@ def _carrier(shipment: Record) -> Value:
         return None
     carrier = shipment.record("carrier")
     return _party(carrier.key("scac"), carrier.text("name"), carrier.text("assigned_by"))
+
+
+def _ended(shipment: Record) -> Value:
+    """How the shipment ended, or None while it is still to be moved."""
+    status = shipment.word("status")
+    return status if status in ENDED else None
 
 
 def _contact(shipment: Record) -> Value:

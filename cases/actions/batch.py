@@ -11,7 +11,7 @@ from django.db import Error, connection
 from django.db.models import Field, Model
 
 from cases import audit
-from cases.actions.change import Change, UnauditedChange
+from cases.actions.change import Change
 from cases.models import Case, Escalation, Run
 from cases.vocabulary.actors import Actor
 
@@ -67,41 +67,37 @@ class Batch:
     changed: list[ChangeOfMany] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
 
-    def change(self, *, case: Case, run: Run, rest_until: datetime | None) -> ChangeOfMany:
-        """Begin the change of one locked case."""
-        case.version += 1
-        change = ChangeOfMany(
-            case=case, run=run, by=self.by, at=self.at, rest_until=rest_until, batch=self
-        )
-        self.changed.append(change)
-        return change
-
     @contextmanager
-    def or_not_at_all(self, change: ChangeOfMany) -> Iterator[None]:
-        """Of a case whose change fails nothing is written, and `failed` names it."""
+    def changing(
+        self, *, case: Case, run: Run, rest_until: datetime | None
+    ) -> Iterator[ChangeOfMany]:
+        """Change one locked case; where that fails nothing of it is written, and `failed` names it.
+
+        Raises what the database raises: nothing is known of any of the cases then.
+        """
         events = len(self.events)
         saved = {key: len(rows) for key, rows in self.saved.items()}
         added = {table: len(rows) for table, rows in self.added.items()}
+        change = ChangeOfMany(
+            case=case, run=run, by=self.by, at=self.at, rest_until=rest_until, batch=self
+        )
         try:
-            yield
+            yield change
+            if change.finish():
+                self.changed.append(change)
         except Error:
-            raise  # the database is away: nothing is known of any of them
+            raise
         except Exception:
-            log.exception("case_left_out_of_batch", case_id=change.case.pk)
+            log.exception("case_left_out_of_batch", case_id=case.pk)
             del self.events[events:]
             for key, kept in self.saved.items():
                 del kept[saved.get(key, 0) :]
             for table, new in self.added.items():
                 del new[added.get(table, 0) :]
-            self.changed.remove(change)
-            self.failed.append(change.case.pk)
+            self.failed.append(case.pk)
 
     def write(self) -> None:
         """Write it all, in the transaction that has locked the cases."""
-        for change in self.changed:
-            if not change.is_audited:
-                raise UnauditedChange("This action changed a case without an audit event.")
-            change.case.changed_at = self.at
         for (table, names), rows in self.saved.items():
             save_many(table, rows, names)
         for table, rows in self.added.items():

@@ -47,7 +47,7 @@ def actor_for(who: Person | AgentIdentity) -> Actor:
 
 @dataclass(kw_only=True)
 class Change:
-    """A change of one locked case in the making.
+    """A change of one locked case in the making: from here on the case is at its next version.
 
     `rest_until` is when a case that rests is read again, where that is not its desk's next shift
     boundary.
@@ -61,6 +61,10 @@ class Change:
     rest_until: datetime | None = None
     is_audited: bool = False
     is_empty: bool = False
+
+    def __post_init__(self) -> None:
+        """Count it."""
+        self.case.version += 1
 
     def record(self, event: str, **data: Any) -> None:
         """Append an audit event; `data` is plain JSON, instants as text."""
@@ -86,6 +90,17 @@ class Change:
     def nothing_to_do(self) -> None:
         """The case already stands as wanted; leave it as it is."""
         self.is_empty = True
+
+    def finish(self) -> bool:
+        """Whether it is to be saved; a case about which nothing was said stays as it was.
+
+        Raises `UnauditedChange` unless the action said that nothing was to be done.
+        """
+        if self.is_audited:
+            self.case.changed_at = self.at
+        elif not self.is_empty:
+            raise UnauditedChange("This action changed a case without an audit event.")
+        return self.is_audited
 
     def enter(self, stage: Stage, *, reason: str) -> None:
         """Move to a stage, if the table allows; leaving `blocked` clears why it was blocked."""
@@ -276,12 +291,7 @@ def check_grant(*, run: Run, grant: Grant, at: datetime) -> None:
 
 
 def _carried_out(change: Change) -> Iterator[Change]:
-    change.case.version += 1
     yield change
-    if change.is_empty and not change.is_audited:
-        return
-    if not change.is_audited:
-        raise UnauditedChange("This action changed a case without an audit event.")
-    change.case.changed_at = change.at
-    change.case.save(force_update=True)
-    change.run.save(force_update=True)
+    if change.finish():
+        change.case.save(force_update=True)
+        change.run.save(force_update=True)

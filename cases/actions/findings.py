@@ -7,7 +7,7 @@ from cases import policies
 from cases.actions.attempts import set_effect
 from cases.actions.change import Change, by_person
 from cases.models import Attempt, Case, Effect, Person, ReadBack
-from cases.queries.reports import reports_about
+from cases.queries.reports import reports_about, reports_to
 from cases.vocabulary.errors import Conflict, FindingOvertaken, NotFound
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.texts import reason_given
@@ -72,7 +72,7 @@ def _check_nothing_new(effect: Effect, seen: Seen) -> None:
     now = Seen(
         attempts=effect.attempts.count(),
         looks=effect.read_backs.count(),
-        reports=reports_about(effect).count(),
+        reports=len(reports_about(effect, among=reports_to(effect.decision.case_id))),
     )
     differences = []
     if effect.state != Effect.State.UNKNOWN:

@@ -70,8 +70,8 @@ def take_in(
         rests = rests_until(grant.handovers, now=at)
         with changing_many(cases=[case for case, _ in rows], by=by, at=at) as batch:
             for case, run in rows:
-                change = batch.change(case=case, run=run, rest_until=rests.get(case.desk_id))
-                with batch.or_not_at_all(change):
+                rest = rests.get(case.desk_id)
+                with batch.changing(case=case, run=run, rest_until=rest) as change:
                     _follow(change, world, wait=wait)
         _leave_to_the_agent(batch.failed, at)
     return len(rows) - len(batch.failed)

@@ -1,6 +1,7 @@
 """The audit: one row per thing that happened, chained per case, never changed."""
 
 from django.db import models
+from django.db.models import Q
 
 
 class AuditEvent(models.Model):
@@ -25,9 +26,17 @@ class AuditEvent(models.Model):
     digest = models.CharField(max_length=64)
 
     class Meta:
-        """Events of a case have no gaps and no twins."""
+        """Events of a case have no gaps and no twins; those of blocking are found by time."""
 
         ordering = ("case_id", "sequence")
         constraints = (
             models.UniqueConstraint(fields=("case_id", "sequence"), name="one_event_per_sequence"),
+        )
+        indexes = (
+            models.Index(
+                fields=("at",),
+                condition=Q(event="case_blocked")
+                | Q(event="stage_entered", data__before="blocked"),
+                name="blocking_by_time",
+            ),
         )

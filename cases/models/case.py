@@ -110,6 +110,11 @@ class Case(models.Model):
                 condition=~Q(stage=Stage.CLOSED.value),
                 name="open_cases_by_deadline",
             ),
+            models.Index(
+                fields=("closed_at", "id"),
+                condition=Q(stage=Stage.CLOSED.value),
+                name="closed_cases_by_time",
+            ),
         )
 
     def __str__(self) -> str:

@@ -65,3 +65,4 @@ class Decision(models.Model):
                 condition=Q(kind="release") | ~Q(reason=""), name="refusal_has_a_reason"
             ),
         )
+        indexes = (models.Index(fields=("at",), name="decisions_by_time"),)

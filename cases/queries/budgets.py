@@ -1,5 +1,7 @@
 """What the agent used up on a case, and what it may use."""
 
+from collections.abc import Iterable
+
 from cases.models import BudgetRaise, Case, Run
 from cases.queries.catalogue import playbook_for
 from cases.vocabulary.budgets import Amounts, Resource, Spending, spendings
@@ -18,13 +20,14 @@ def used_by(*, case: Case, run: Run) -> Amounts:
 
 def limits_of(case: Case) -> Amounts:
     """The playbook's limits, or the newest raise of each; one query."""
-    raised = BudgetRaise.objects.filter(case=case).order_by("id").values_list("resource", "limit")
-    return {
-        **playbook_for(case.kind).budget,
-        **{Resource(resource): limit for resource, limit in raised},
-    }
+    return _limits(case, case.budget_raises.all())
 
 
-def budget_of(*, case: Case, run: Run) -> tuple[Spending, ...]:
-    """Every budget of the case with what was used of it; one query."""
-    return spendings(used=used_by(case=case, run=run), limits=limits_of(case))
+def _limits(case: Case, raises: Iterable[BudgetRaise]) -> Amounts:
+    raised = {Resource(newer.resource): newer.limit for newer in raises}
+    return {**playbook_for(case.kind).budget, **raised}
+
+
+def budget_of(case: Case, *, raises: Iterable[BudgetRaise]) -> tuple[Spending, ...]:
+    """Every budget of the case with what was used of it; `raises` stand oldest first."""
+    return spendings(used=used_by(case=case, run=case.run), limits=_limits(case, raises))

@@ -1,21 +1,23 @@
 """Everything the case page shows, gathered in a fixed number of queries."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from cases.models import Case, Person, Role, Run, StandingCondition
+from cases import policies
+from cases.models import Case, Person
 from cases.queries.banner import Axis, Banner, axes_of, banner_of
 from cases.queries.budgets import budget_of
 from cases.queries.catalogue import Undescribed, type_label, undescribed
 from cases.queries.controls import Controls, controls_for
 from cases.queries.distrust import WentBack, sources_that_went_back
-from cases.queries.escalations import EscalationView, escalations_of_case
+from cases.queries.duty import Roster, roster_of
+from cases.queries.escalations import EscalationView, escalations_in_order
 from cases.queries.facts_table import FactTable, facts_table
 from cases.queries.loading import Loaded, before, load_case, versions_to_compare
 from cases.queries.notebook import Notebook, notebook_of
 from cases.queries.outcome import DecisionView, decision_view
-from cases.queries.presence import Presence, owners_of
+from cases.queries.presence import Presence, owners_at_desk
 from cases.queries.proposal_view import (
     ProposalView,
     VersionLink,
@@ -122,25 +124,24 @@ class CasePage:
 
 
 def case_page(*, case_id: int, person: Person, at: datetime, number: int | None = None) -> CasePage:
-    """The page with version `number` of the proposal, or the newest one.
+    """The page with version `number` of the proposal, or the newest one; 15 queries at most.
 
-    Raises `NotFound` for an unknown case or version.
+    Ten are made first, for the case with all that hangs on it and for the desk's roster. Raises
+    `NotFound` for an unknown case or version.
     """
     loaded = load_case(case_id, number)
+    roster = roster_of(loaded.case.desk, since=at)
     case, playbook, shown = loaded.case, loaded.playbook, loaded.shown
     table = _table(loaded)
     view = None if shown is None else proposal_view(playbook=playbook, case=case, proposal=shown)
-    head = _head(case, playbook, loaded.sources, at)
+    head = _head(loaded, roster, at)
     unknown = _unknown(case, view)
-    run = Run.objects.filter(case=case).first()
-    outcomes = unknown_outcomes(case=case, playbook=playbook, run=run, at=at)
+    outcomes = unknown_outcomes(loaded, at=at)
     return CasePage(
         at=at,
         head=head,
         axes=_axes(loaded, table, at),
-        banner=banner_of(
-            case=case, table=table, proposals=loaded.proposals, unsettled=unsettled(outcomes)
-        ),
+        banner=_banner(loaded, table, outcomes),
         facts=table,
         sources=loaded.sources,
         proposal=view,
@@ -153,12 +154,12 @@ def case_page(*, case_id: int, person: Person, at: datetime, number: int | None 
         unknown=unknown,
         outcomes=outcomes,
         finding=finding_of(case),
-        went_back=sources_that_went_back(case=case, playbook=playbook),
-        candidates=_candidates(),
-        next_work="" if run is None else run.due_reason,
-        next_work_at=None if run is None else run.due_at,
-        budget=() if run is None else budget_of(case=case, run=run),
-        escalations=escalations_of_case(case),
+        went_back=sources_that_went_back(case=case, playbook=playbook, records=loaded.records),
+        candidates=_candidates(roster.people.values()),
+        next_work=case.run.due_reason,
+        next_work_at=case.run.due_at,
+        budget=budget_of(case, raises=loaded.raises),
+        escalations=_escalations(loaded, roster),
         timeline=tuple(latest_entries(case_id=case.pk, playbook=playbook, limit=LATEST)),
     )
 
@@ -173,6 +174,15 @@ def _table(loaded: Loaded) -> FactTable:
         previous=before(loaded.proposals, loaded.shown),
         sheet=sheet,
         sources=loaded.sources,
+    )
+
+
+def _banner(loaded: Loaded, table: FactTable, outcomes: Sequence[UnknownOutcome]) -> Banner | None:
+    return banner_of(
+        case=loaded.case,
+        table=table,
+        proposals=loaded.proposals,
+        unsettled=unsettled(outcomes),
     )
 
 
@@ -210,14 +220,14 @@ def _controls(
         release_in_force=loaded.release is not None and loaded.release.ended_at is None,
         unknown=unknown,
         unsettled=unsettled(outcomes),
-        holding=StandingCondition.objects.holding(loaded.case).first(),
+        holding=loaded.holding[0] if loaded.holding else None,
         at=at,
     )
 
 
-def _head(case: Case, playbook: Playbook, sources: Sequence[SourceState], at: datetime) -> CaseHead:
-    rule = STAGES[case.current_stage]
-    fields = next((s.fields for s in sources if s.record_type == playbook.subject_type), {})
+def _head(loaded: Loaded, roster: Roster, at: datetime) -> CaseHead:
+    case, playbook, rule = loaded.case, loaded.playbook, STAGES[loaded.case.current_stage]
+    fields = next((s.fields for s in loaded.sources if s.record_type == playbook.subject_type), {})
     return CaseHead(
         case_id=case.pk,
         kind=case.kind,
@@ -233,7 +243,7 @@ def _head(case: Case, playbook: Playbook, sources: Sequence[SourceState], at: da
         stage_since=case.stage_since,
         owner="" if case.owner is None else str(case.owner),
         owner_id=case.owner_id,
-        presence=owners_of([case], at=at).get(case.pk),
+        presence=owners_at_desk([case], roster=roster, at=at).get(case.pk),
         desk=case.desk.name,
         desk_zone=case.desk.zone,
         zone=zone_of_place(playbook=playbook, fields=fields, otherwise=case.desk.zone),
@@ -265,9 +275,16 @@ def _button(playbook: Playbook, view: ProposalView) -> str:
     return f"{playbook.wording.get('release', 'Release')} v{view.number} – {does}"
 
 
-def _candidates() -> tuple[Candidate, ...]:
-    people = Person.objects.filter(is_active=True, role__in=(Role.OPERATOR, Role.LEAD))
+def _candidates(people: Iterable[Person]) -> tuple[Candidate, ...]:
     return tuple(
         Candidate(person_id=person.pk, name=str(person), role=person.get_role_display())
         for person in people
+        if not policies.reason_against(policies.check_may_own, person=person)
     )
+
+
+def _escalations(loaded: Loaded, roster: Roster) -> tuple[EscalationView, ...]:
+    for row in loaded.escalations:
+        row.to = roster.people[row.to_id]
+        row.next_to = None if row.next_to_id is None else roster.people[row.next_to_id]
+    return escalations_in_order(loaded.escalations)

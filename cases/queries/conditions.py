@@ -67,7 +67,7 @@ def standing_for(desk: Desk, at: datetime) -> Sequence[StandingRow]:
     here = Q(desk=None) | Q(desk=desk)
     conditions = StandingCondition.objects.filter(here, _open_at("opened_at", "closed_at", at))
     pauses = Pause.objects.filter(_open_at("set_at", "lifted_at", at))
-    rows = [_row(found, at) for found in conditions.select_related("desk")]
+    rows = [standing_row(found, at=at) for found in conditions.select_related("desk")]
     rows += [_pause_row(pause) for pause in pauses]
     return sorted(rows, key=lambda row: row.opened_at)
 
@@ -77,13 +77,8 @@ def _open_at(start: str, end: str, at: datetime) -> Q:
     return still & Q(**{f"{start}__lte": at})
 
 
-def open_conditions(*, at: datetime) -> Sequence[StandingRow]:
-    """The conditions of all desks that stand now, oldest first; one query."""
-    found = StandingCondition.objects.standing().select_related("desk")
-    return [_row(condition, at) for condition in found]
-
-
-def _row(condition: StandingCondition, at: datetime) -> StandingRow:
+def standing_row(condition: StandingCondition, *, at: datetime) -> StandingRow:
+    """A condition as pages show it; its desk is loaded."""
     review = condition.review_at
     where = f" of cases that read from {condition.system}" if condition.system else ""
     return StandingRow(
@@ -126,11 +121,14 @@ def _pause_row(pause: Pause) -> StandingRow:
 def conditions_page(*, person: Person, at: datetime) -> ConditionsPage:
     """The page for this person."""
     closed = StandingCondition.objects.filter(closed_at__isnull=False).select_related("desk")
+    newest = closed.order_by("-closed_at", "-id")[:LATEST]
     desks = list(Desk.objects.order_by("name"))
-    rows = [*open_conditions(at=at), *map(_pause_row, Pause.objects.filter(lifted_at=None))]
+    standing = StandingCondition.objects.standing().select_related("desk")
+    rows = [standing_row(found, at=at) for found in standing]
+    rows += map(_pause_row, Pause.objects.filter(lifted_at=None))
     return ConditionsPage(
         standing=sorted(rows, key=lambda row: row.opened_at),
-        closed=[_row(found, at) for found in closed.order_by("-closed_at", "-id")[:LATEST]],
+        closed=[standing_row(found, at=at) for found in newest],
         sorts=list(StandingCondition.Sort.choices),
         desks=[(desk.pk, desk.name) for desk in desks],
         systems=sorted(SourceRecord.objects.values_list("system", flat=True).distinct()),

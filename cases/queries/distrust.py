@@ -1,9 +1,11 @@
 """Sources of a case that went back to an older version: what was seen, what they say now."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from django.db.models import F
 
 from cases.models import Case, Observation, SourceRecord
 from cases.queries.facts_table import FactRow, changed_rows
@@ -30,25 +32,42 @@ class WentBack:
     changes: tuple[FactRow, ...]
 
 
-def sources_that_went_back(*, case: Case, playbook: Playbook) -> tuple[WentBack, ...]:
-    """The records that block the case this way; none unless it is blocked.
+def sources_that_went_back(
+    *, case: Case, playbook: Playbook, records: Iterable[SourceRecord]
+) -> tuple[WentBack, ...]:
+    """Those of its records that block the case this way; none unless it is blocked.
 
-    One query, and one more for each record that went back.
+    `records` are loaded with their newest reading. One query where one of them went back.
     """
     if case.current_stage is not Stage.BLOCKED:
         return ()
-    records = case.sources.select_related("latest").order_by("id")
-    found = (_went_back(playbook, record) for record in records)
+    gone = [record for record in records if _has_gone_back(record)]
+    seen = _at_their_highest(gone) if gone else {}
+    found = (_went_back(playbook, record, seen.get(record.pk)) for record in gone)
     return tuple(row for row in found if row is not None)
 
 
-def _went_back(playbook: Playbook, record: SourceRecord) -> WentBack | None:
+def _has_gone_back(record: SourceRecord) -> bool:
+    return record.latest is not None and went_back(
+        then=record.highest_version, now=record.latest.version
+    )
+
+
+def _at_their_highest(records: Iterable[SourceRecord]) -> Mapping[int, Observation]:
+    """Record to its newest reading at the highest version that was seen."""
+    readings = Observation.objects.filter(
+        record__in=[record.pk for record in records], version=F("record__highest_version")
+    )
+    newest = readings.order_by("record_id", "-id").distinct("record_id")
+    return {reading.record_id: reading for reading in newest}
+
+
+def _went_back(
+    playbook: Playbook, record: SourceRecord, newest: Observation | None
+) -> WentBack | None:
     latest, highest = record.latest, record.highest_version
     if latest is None or latest.version is None or highest is None:
         return None
-    if not went_back(then=highest, now=latest.version):
-        return None
-    newest = Observation.objects.filter(record=record, version=highest).order_by("-id").first()
     changes = []
     if newest is not None:
         changes = _changes(playbook, record, newest.fields, latest.fields)

@@ -1,12 +1,13 @@
 """Who is on duty at a desk at a moment, and who would be asked for a case."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 
-from cases.models import Desk, Leave, OwnershipRule, Person, RosterEntry
+from cases.models import Desk, Leave, OwnershipRule, Person, RosterEntry, ShiftPattern
 from cases.policies import check_may_own, reason_against
+from cases.queries.together import together
 from cases.vocabulary.clocks import local_text
 from cases.vocabulary.rosters import (
     Asked,
@@ -34,33 +35,27 @@ NO_CREW = Crewed(primary=None, backup=None, lead=None)
 
 def starts_of(desk: Desk) -> tuple[ShiftStart, ...]:
     """When the desk's shifts start; the usual ones for a desk that says nothing else."""
-    return tuple(pattern.as_start() for pattern in desk.shifts.all()) or USUAL_STARTS
+    return _starts(desk.shifts.all())
 
 
-def watches_of(desk: Desk) -> tuple[Watch, ...]:
-    """The desk's roster."""
-    entries = RosterEntry.objects.filter(shift__desk=desk).select_related("shift").order_by("id")
-    return tuple(
-        Watch(
-            entry_id=entry.pk,
-            shift=entry.shift.name,
-            position=Position(entry.position),
-            person=entry.person_id,
-            first_day=entry.first_day,
-            last_day=entry.last_day,
-            days=frozenset(entry.days),
-        )
-        for entry in entries
+def _starts(shifts: Iterable[ShiftPattern]) -> tuple[ShiftStart, ...]:
+    return tuple(pattern.as_start() for pattern in shifts) or USUAL_STARTS
+
+
+def _watch(entry: RosterEntry, shift: ShiftPattern) -> Watch:
+    return Watch(
+        entry_id=entry.pk,
+        shift=shift.name,
+        position=Position(entry.position),
+        person=entry.person_id,
+        first_day=entry.first_day,
+        last_day=entry.last_day,
+        days=frozenset(entry.days),
     )
 
 
-def leaves_of(*, since: datetime) -> tuple[Away, ...]:
-    """Everybody's standing leave that is not over at `since`."""
-    standing = Leave.objects.filter(cancelled_at=None, ends_at__gt=since)
-    return tuple(
-        Away(person=leave.person_id, starts_at=leave.starts_at, ends_at=leave.ends_at)
-        for leave in standing
-    )
+def _away(leave: Leave) -> Away:
+    return Away(person=leave.person_id, starts_at=leave.starts_at, ends_at=leave.ends_at)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,16 +185,36 @@ class Roster:
 
 
 def roster_of(desk: Desk, *, since: datetime) -> Roster:
-    """The desk's roster for moments from `since` on. Five queries, whatever its size."""
-    people = {person.pk: person for person in Person.objects.all()}
-    return Roster(
-        desk=desk,
-        starts=starts_of(desk),
-        watches=watches_of(desk),
-        people=people,
-        leaves=leaves_of(since=since),
-        rules=tuple(desk.ownership_rules.all()),
+    """The desk's roster for moments from `since` on; one query, whatever its size."""
+    return rosters_of([desk], since=since)[desk.pk]
+
+
+def rosters_of(desks: Collection[Desk], *, since: datetime) -> Mapping[int, Roster]:
+    """Desk to its roster for moments from `since` on; one query, whatever their number and size.
+
+    Leave that was over at `since` is left out.
+    """
+    shifts, entries, leaves, rules, people = together(
+        ShiftPattern.objects.filter(desk__in=desks),
+        RosterEntry.objects.filter(shift__desk__in=desks).order_by("id"),
+        Leave.objects.filter(cancelled_at=None, ends_at__gt=since),
+        OwnershipRule.objects.filter(desk__in=desks),
+        Person.objects.all(),
     )
+    named = {person.pk: person for person in people}
+    away = tuple(map(_away, leaves))
+    found = {}
+    for desk in desks:
+        here = {shift.pk: shift for shift in shifts if shift.desk_id == desk.pk}
+        found[desk.pk] = Roster(
+            desk=desk,
+            starts=_starts(here.values()),
+            watches=tuple(_watch(e, here[e.shift_id]) for e in entries if e.shift_id in here),
+            people=named,
+            leaves=away,
+            rules=tuple(rule for rule in rules if rule.desk_id == desk.pk),
+        )
+    return found
 
 
 def duty_at(*, desk: Desk, at: datetime) -> Duty:

@@ -1,10 +1,10 @@
 """Escalations that are under way: why, before whom a case was put, and who is called next."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from cases.models import Case, Escalation
+from cases.models import Escalation
 
 CAUSES = {
     Escalation.Cause.NO_OWNER: "nobody available",
@@ -36,18 +36,18 @@ NEXT_STEPS = {
 }
 
 
-def escalations_of_case(case: Case) -> tuple[EscalationView, ...]:
-    """The escalations of a case that are under way, the most urgent first; one query."""
-    return escalations_of([case.pk]).get(case.pk, ())
-
-
 def escalations_of(ids: Sequence[int]) -> Mapping[int, tuple[EscalationView, ...]]:
     """Case to its escalations under way, the most urgent first; one query."""
     running = Escalation.objects.filter(case_id__in=ids, ended_at=None)
     found: dict[int, list[Escalation]] = {}
     for row in running.select_related("to", "next_to"):
         found.setdefault(row.case_id, []).append(row)
-    return {case: tuple(map(_view, sorted(rows, key=_urgency))) for case, rows in found.items()}
+    return {case_id: escalations_in_order(rows) for case_id, rows in found.items()}
+
+
+def escalations_in_order(rows: Iterable[Escalation]) -> tuple[EscalationView, ...]:
+    """Escalations under way, the most urgent first; each knows its people."""
+    return tuple(map(_view, sorted(rows, key=_urgency)))
 
 
 def _urgency(row: Escalation) -> tuple[int, datetime, int]:

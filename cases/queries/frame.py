@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 
-from cases.models import ClockRequest, Desk, Person
+from cases.models import ClockRequest, Desk, Pause, Person, StandingCondition
 from cases.queries.acts import View, counts_for
-from cases.queries.conditions import StandingRow, open_conditions
-from cases.queries.pauses import PauseRow, standing_pauses
+from cases.queries.conditions import StandingRow, standing_row
+from cases.queries.pauses import PauseRow, pause_row
+from cases.queries.together import together
 from cases.vocabulary.shifts import EVERY_DAY, ShiftStart, next_boundary
 
 MORNING = (ShiftStart(name="Morning", at=time(8), days=EVERY_DAY),)
@@ -41,15 +42,23 @@ class ClockStrip:
 
 
 def frame_for(*, person: Person, at: datetime) -> DeskFrame:
-    """The frame of a page for this person; four queries."""
-    desk = Desk.objects.order_by("id").first()
+    """The frame of a page for this person; two queries."""
+    desks, pauses, conditions = together(
+        Desk.objects.order_by("id"),
+        Pause.objects.filter(lifted_at=None),
+        StandingCondition.objects.standing(),
+    )
+    desk = desks[0] if desks else None
+    named = {each.pk: each for each in desks}
+    for condition in conditions:
+        condition.desk = None if condition.desk_id is None else named[condition.desk_id]
     return DeskFrame(
         desk="No desk yet" if desk is None else desk.name,
         zone=DESK_ZONE_WITHOUT_A_DESK if desk is None else desk.zone,
         at=at,
         counts=counts_for(person),
-        pauses=standing_pauses(),
-        conditions=open_conditions(at=at),
+        pauses=[pause_row(pause) for pause in pauses],
+        conditions=[standing_row(condition, at=at) for condition in conditions],
     )
 
 

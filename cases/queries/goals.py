@@ -235,6 +235,29 @@ def not_carried(goals: Iterable[GoalStanding]) -> tuple[str, ...]:
     return tuple(goal.label for goal in goals if not goal.is_settled and not goal.is_carried)
 
 
+def work_in(
+    *, proposals: Iterable[Proposal], decisions: Iterable[Decision], effects: Iterable[Effect]
+) -> GoalWork:
+    """What is under way for the goals of one case that is loaded; see `_work_of`."""
+    in_force = {
+        made.proposal_id
+        for made in decisions
+        if made.kind == Decision.Kind.RELEASE and made.ended_at is None
+    }
+    carrying = [
+        (proposal.number, action.position, action.action)
+        for proposal in proposals
+        if proposal.state == Proposal.State.READY or proposal.pk in in_force
+        for action in proposal.actions.all()
+    ]
+    adopted = [
+        (effect.adopted_at, effect.proposed_action.action)
+        for effect in effects
+        if effect.state == Effect.State.ADOPTED and effect.adopted_at is not None
+    ]
+    return GoalWork(actions=sorted(carrying, key=lambda action: action[1]), adopted=adopted)
+
+
 def _work_of(case_ids: Collection[int]) -> Mapping[int, GoalWork]:
     """Case to what is under way for its goals; two queries.
 

@@ -24,6 +24,7 @@ from cases.queries.handover_shapes import (
     SheetRow,
     SheetSection,
 )
+from cases.queries.lines import promises_made
 from cases.vocabulary.errors import NotFound
 from cases.vocabulary.handover_sheet import SECTIONS, Condition, Section, rank
 from cases.vocabulary.shifts import Shift
@@ -92,6 +93,7 @@ def _made(
             for row in rows
         ),
         uncarried=uncarried_goals([row.case_id for row in rows]),
+        promises=promises_made([row.case_id for row in rows], at=at),
         at=at,
     )
     return tuple(RowMaker(row, parts[row.case_id], around).made() for row in rows)

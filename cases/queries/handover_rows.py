@@ -12,21 +12,24 @@ from cases.queries.handover_facts import SheetFact, sheet_facts
 from cases.queries.handover_parts import Parts, overtaken_facts, playbook_of_parts
 from cases.queries.handover_shapes import (
     Broken,
+    SheetLine,
     SheetNote,
     SheetProposal,
     SheetRow,
-    SheetWait,
     answer_to,
     call_from,
     lines_from,
+    promises_from,
 )
 from cases.queries.handover_words import (
     attempts_in_doubt,
     draft_note,
     may_change,
     one_line,
+    waits_on,
     would_do,
 )
+from cases.queries.lines import PromiseView
 from cases.vocabulary.handover_sheet import (
     SIGNS,
     Condition,
@@ -35,7 +38,7 @@ from cases.vocabulary.handover_sheet import (
     section_of,
 )
 from cases.vocabulary.playbook import Playbook
-from cases.vocabulary.stages import STAGES, Stage, Turn
+from cases.vocabulary.stages import STAGES, Stage
 from cases.vocabulary.work import SETTLE_WITHIN
 
 TAKE, OWNER, READ = "take", "owner", "read"
@@ -47,7 +50,8 @@ OVERTAKEN = frozenset({Proposal.State.STALE, Proposal.State.EXPIRED})
 class Around:
     """What rows need to know of everything else.
 
-    `since` is when the outgoing shift began, `others` the values that facts have in other cases.
+    `since` is when the outgoing shift began, `others` the values that facts have in other cases,
+    `promises` what our own messages promised on each case.
     """
 
     handover: Handover
@@ -55,6 +59,7 @@ class Around:
     since: datetime
     others: Mapping[str, Sequence[str]]
     uncarried: Mapping[int, tuple[str, ...]]
+    promises: Mapping[int, tuple[PromiseView, ...]]
     at: datetime
 
 
@@ -108,11 +113,24 @@ class RowMaker:
             is_blocked=case.current_stage is Stage.BLOCKED,
             is_refreshed=self.is_closed or self._was_read(),
             changed=not is_done and _went_stale(parts, self.around.since),
-            waits_for_decision=case.current_stage is Stage.WAITING_FOR_REVIEW,
+            waits_for_decision=self._waits_for_decision(),
             is_done=is_done,
-            wakes_at=_wakes_at(self.row, self.around.at),
+            wakes_at=self.wakes_at,
             ends_at=None if self.is_closed else _ends_at(self.row, parts),
         )
+
+    @cached_property
+    def wakes_at(self) -> datetime | None:
+        """When whoever is waited for is to be asked again; None when that is over or unsaid."""
+        lines = self.parts.lines_of(CaseLine.Sort.WAITING_ON)
+        ahead = [line.due_at for line in lines if line.due_at and line.due_at > self.around.at]
+        return min(ahead, default=None)
+
+    def _waits_for_decision(self) -> bool:
+        """Whether a person decides now: on a version, or without a plan what to do instead."""
+        stage = self.row.case.current_stage
+        has_no_plan = stage is Stage.ESCALATED and self.wakes_at is None
+        return stage is Stage.WAITING_FOR_REVIEW or has_no_plan
 
     @property
     def is_closed(self) -> bool:
@@ -151,8 +169,8 @@ class RowMaker:
             proposal=self.proposal,
             attempts=attempts_in_doubt(self.playbook, parts),
             uncarried=self.around.uncarried.get(case.pk, ()),
-            wait=_wait(row),
-            lines={sort.value: lines_from(parts.lines_of(sort)) for sort in CaseLine.Sort},
+            wait=waits_on(case),
+            lines=self._lines(),
             note=self._note(),
             owner="" if case.owner is None else str(case.owner),
             owner_before="" if row.owner_before is None else str(row.owner_before),
@@ -169,6 +187,13 @@ class RowMaker:
             ends_at=self.standing.ends_at,
             seen=self._seen(),
         )
+
+    def _lines(self) -> dict[str, tuple[SheetLine, ...]]:
+        lines = {sort.value: lines_from(self.parts.lines_of(sort)) for sort in CaseLine.Sort}
+        lines[CaseLine.Sort.PROMISE] += promises_from(
+            self.around.promises.get(self.row.case_id, ())
+        )
+        return lines
 
     def _note(self) -> SheetNote:
         row, at = self.row, self.around.at
@@ -225,15 +250,10 @@ def _went_stale(parts: Parts, since: datetime) -> bool:
     )
 
 
-def _wakes_at(row: HandoverRow, at: datetime) -> datetime | None:
-    due = row.case.run.due_at
-    is_waiting = STAGES[row.case.current_stage].turn is Turn.AGENT
-    return due if is_waiting and due is not None and due > at else None
-
-
 def _ends_at(row: HandoverRow, parts: Parts) -> datetime | None:
     ready = parts.ready
-    moments = [line.due_at for line in parts.lines]
+    # Until when something must not be done is no deadline: nothing has to happen then.
+    moments = [line.due_at for line in parts.lines if line.sort != CaseLine.Sort.DO_NOT]
     moments += [effect.state_since + SETTLE_WITHIN for effect in parts.doubts]
     if ready is not None:
         moments += [row.case.decide_by, ready.valid_until]
@@ -254,25 +274,4 @@ def _proposal(row: HandoverRow, parts: Parts, does: str) -> SheetProposal | None
         changes=tuple(change["label"] for change in newest.changes),
         decide_by=row.case.decide_by if is_ready else None,
         valid_until=newest.valid_until if is_ready else None,
-    )
-
-
-def _wait(row: HandoverRow) -> SheetWait:
-    case = row.case
-    on = {
-        Turn.AGENT: "the agent",
-        Turn.OPERATOR: str(case.owner or "an owner"),
-        Turn.LEAD: str(case.desk.lead),
-        Turn.NOBODY: "nobody",
-    }[STAGES[case.current_stage].turn]
-    following, at = case.run.due_reason, case.run.due_at
-    if case.current_stage is Stage.WAITING_FOR_REVIEW:
-        following, at = f"{case.owner or 'Somebody'} decides.", case.decide_by
-    elif case.current_stage is Stage.BLOCKED:
-        following, at = "The source is tried again.", case.next_try_at
-    return SheetWait(
-        on=on,
-        since=case.stage_since,
-        following=following or STAGES[case.current_stage].meaning,
-        following_at=at,
     )

@@ -7,16 +7,19 @@ from datetime import datetime
 from cases.models import CaseLine, Escalation, HandoverRow, RowAnswer
 from cases.queries.conditions import StandingRow
 from cases.queries.handover_facts import SheetFact
+from cases.queries.lines import PromiseView, due_word_of
+from cases.vocabulary.actors import SYSTEM
 
 
 @dataclass(frozen=True, kw_only=True)
 class SheetLine:
-    """Something people wrote down about the case; `due_at` is shown in `zone`."""
+    """Something people wrote down about the case; `due_at` is shown in `zone` after `due_word`."""
 
     text: str
     party: str
     by: str
     at: datetime
+    due_word: str
     due_at: datetime | None
     zone: str
 
@@ -145,6 +148,11 @@ class SheetSection:
     empty: str
     rows: tuple[SheetRow, ...]
 
+    @property
+    def unanswered(self) -> tuple[SheetRow, ...]:
+        """The rows that still need an answer."""
+        return tuple(row for row in self.rows if row.needs_answer and row.answer is None)
+
 
 @dataclass(frozen=True, kw_only=True)
 class CallTime:
@@ -185,6 +193,11 @@ class Sheet:
     missing: int
     at: datetime
 
+    @property
+    def next_row(self) -> SheetRow | None:
+        """The first row that still needs an answer, in the order in which they are read."""
+        return next((row for section in self.sections for row in section.unanswered), None)
+
 
 def answer_to(row: HandoverRow) -> SheetAnswer | None:
     """The newest answer to a row whose answers are loaded, or None."""
@@ -222,8 +235,25 @@ def lines_from(lines: Iterable[CaseLine]) -> tuple[SheetLine, ...]:
             party=line.party,
             by=line.written_by_name,
             at=line.written_at,
+            due_word=due_word_of(CaseLine.Sort(line.sort)),
             due_at=line.due_at,
             zone=line.due_zone,
         )
         for line in lines
+    )
+
+
+def promises_from(promises: Iterable[PromiseView]) -> tuple[SheetLine, ...]:
+    """What our own messages promised, though nobody wrote it down."""
+    return tuple(
+        SheetLine(
+            text=f"{promise.what} (our message {promise.reference}, {promise.word})",
+            party=promise.to,
+            by=SYSTEM.name,
+            at=promise.sent_at,
+            due_word="until",
+            due_at=promise.until,
+            zone=promise.zone,
+        )
+        for promise in promises
     )

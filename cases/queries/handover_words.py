@@ -6,11 +6,12 @@ from datetime import datetime
 from cases.models import Case, CaseLine, Proposal
 from cases.queries.handover_facts import SheetFact
 from cases.queries.handover_parts import Parts
+from cases.queries.handover_shapes import SheetWait
 from cases.queries.proposal_view import cost_text, few_words
 from cases.queries.values import counted
 from cases.vocabulary.clocks import local_text
 from cases.vocabulary.playbook import Playbook
-from cases.vocabulary.stages import STAGES, Stage
+from cases.vocabulary.stages import STAGES, Stage, Turn
 from cases.vocabulary.work import SETTLE_WITHIN
 
 
@@ -28,6 +29,9 @@ def one_line(case: Case, playbook: Playbook, parts: Parts) -> str:
         return f"Closed by {case.closed_by}: {case.stage_reason}"
     if case.current_stage is Stage.BLOCKED:
         return f"Blocked: {case.blocked_reason}"
+    if parts.doubts:
+        references = ", ".join(effect.reference for effect in parts.doubts)
+        return f"Whether {references} happened is not known."
     if does := would_do(playbook, parts):
         number = 0 if parts.newest is None else parts.newest.number
         return f"Proposal {number} waits for a decision: would {does}."
@@ -105,3 +109,36 @@ def draft_note(
     ]
     said += [f"Do not: {line.text}" for line in parts.lines_of(CaseLine.Sort.DO_NOT)]
     return " ".join(sentence.strip() for sentence in said if sentence.strip())
+
+
+def waits_on(case: Case) -> SheetWait:
+    """On whom the case waits by its stage, and what happens next; owner, desk, run are loaded."""
+    owner, lead = str(case.owner or "an owner"), str(case.desk.lead)
+    on = {
+        Turn.AGENT: "the agent",
+        Turn.OPERATOR: owner,
+        Turn.LEAD: lead,
+        Turn.NOBODY: "nobody",
+    }[STAGES[case.current_stage].turn]
+    following, at = _next_of(case, owner=owner, lead=lead)
+    return SheetWait(
+        on=on,
+        since=case.stage_since,
+        following=following or STAGES[case.current_stage].meaning,
+        following_at=at,
+    )
+
+
+def _next_of(case: Case, *, owner: str, lead: str) -> tuple[str, datetime | None]:
+    """What happens next, and when; a person's act comes before what the agent does by itself."""
+    match case.current_stage:
+        case Stage.WAITING_FOR_REVIEW:
+            return f"{owner} decides.", case.decide_by
+        case Stage.BLOCKED:
+            return "The source is tried again.", case.next_try_at
+        case Stage.ESCALATED:
+            return f"{lead} says what happens instead.", None
+        case Stage.WAITING_FOR_ACCEPTANCE:
+            return f"{owner} accepts the outcome.", None
+        case _:
+            return case.run.due_reason, case.run.due_at

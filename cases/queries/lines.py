@@ -1,11 +1,11 @@
 """What stands written on a case, and what was promised without anybody writing it down."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from cases.models import Case, CaseLine, Effect
+from cases.models import CaseLine, Effect
 from cases.queries.catalogue import action_spec, playbook_for
 from cases.queries.values import UNSAYABLE
 from cases.vocabulary.playbook import Promised
@@ -72,9 +72,9 @@ class PromiseView:
     is_over: bool
 
 
-def lines_of(case: Case, *, at: datetime) -> tuple[LineView, ...]:
-    """The lines that stand, in the order in which they are read, soonest due first; one query."""
-    found = [_view(line, at) for line in case.lines.filter(ended_at=None)]
+def lines_in_order(lines: Iterable[CaseLine], *, at: datetime) -> tuple[LineView, ...]:
+    """Lines that stand, in the order in which they are read, soonest due first."""
+    found = [_view(line, at) for line in lines]
     order = {sort.value: place for place, sort in enumerate(ORDER)}
     found.sort(
         key=lambda line: (
@@ -87,6 +87,11 @@ def lines_of(case: Case, *, at: datetime) -> tuple[LineView, ...]:
     return tuple(found)
 
 
+def due_word_of(sort: CaseLine.Sort) -> str:
+    """How the time of a line of that sort reads."""
+    return DUE.get(sort, "due")
+
+
 def _view(line: CaseLine, at: datetime) -> LineView:
     sort = CaseLine.Sort(line.sort)
     is_over = line.due_at is not None and line.due_at <= at
@@ -97,7 +102,7 @@ def _view(line: CaseLine, at: datetime) -> LineView:
         text=line.text,
         party_word=PARTY.get(sort, ""),
         party=line.party,
-        due_word=DUE.get(sort, "due"),
+        due_word=due_word_of(sort),
         due_at=line.due_at,
         zone=line.due_zone,
         is_over=is_over,
@@ -114,28 +119,34 @@ def promises_made(
 
     Nobody has to write such a promise down. Cases without one are left out; one query.
     """
-    found: dict[int, list[PromiseView]] = defaultdict(list)
-    seen = (
-        Effect.objects.filter(decision__case__in=case_ids, confirmed_at__isnull=False)
-        .select_related("proposed_action", "decision__case")
-        .order_by("confirmed_at", "pk")
-    )
-    for effect in seen:
-        promise = _promised_by(effect)
-        if promise is not None and effect.confirmed_at is not None:
-            found[effect.decision.case_id].append(
-                PromiseView(
-                    reference=effect.reference,
-                    to=promise.to,
-                    what=promise.what,
-                    word=_word(effect),
-                    sent_at=effect.confirmed_at,
-                    until=promise.until,
-                    zone=promise.zone,
-                    is_over=promise.until <= at,
-                )
-            )
-    return {case_id: tuple(promises) for case_id, promises in found.items()}
+    seen = Effect.objects.filter(decision__case__in=case_ids, confirmed_at__isnull=False)
+    found: dict[int, list[Effect]] = defaultdict(list)
+    for effect in seen.select_related("proposed_action", "decision__case"):
+        found[effect.decision.case_id].append(effect)
+    promised = {case_id: promises_by(effects, at=at) for case_id, effects in found.items()}
+    return {case_id: promises for case_id, promises in promised.items() if promises}
+
+
+def promises_by(effects: Iterable[Effect], *, at: datetime) -> tuple[PromiseView, ...]:
+    """What these effects of one case promised once a read-back saw them, oldest first.
+
+    Each effect knows its action, and through its decision the case.
+    """
+    found = [
+        PromiseView(
+            reference=effect.reference,
+            to=promise.to,
+            what=promise.what,
+            word=_word(effect),
+            sent_at=effect.confirmed_at,
+            until=promise.until,
+            zone=promise.zone,
+            is_over=promise.until <= at,
+        )
+        for effect in sorted(effects, key=lambda effect: effect.pk)
+        if effect.confirmed_at is not None and (promise := _promised_by(effect)) is not None
+    ]
+    return tuple(sorted(found, key=lambda promise: promise.sent_at))
 
 
 def _promised_by(effect: Effect) -> Promised | None:

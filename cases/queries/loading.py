@@ -3,23 +3,53 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cases.models import Case, Decision, Proposal
+from django.db.models import Prefetch
+
+from cases.models import (
+    BudgetRaise,
+    Case,
+    CaseLine,
+    Decision,
+    Effect,
+    Escalation,
+    Goal,
+    Proposal,
+    SourceRecord,
+    StandingCondition,
+)
 from cases.queries.catalogue import playbook_for
-from cases.queries.sources import SourceState, sources_of
+from cases.queries.sources import SourceState, records_of, state_of
+from cases.queries.together import together
 from cases.vocabulary.errors import NotFound
 from cases.vocabulary.playbook import Playbook
 
 
 @dataclass(frozen=True, kw_only=True)
 class Loaded:
-    """A case with its sources, versions and decisions, as read from the database."""
+    """A case with all that hangs on it, as read from the database.
+
+    Proposals know their actions; decisions their effects, and these their action, attempts and
+    looks. `lines` and `escalations` are those that stand, `holding` what stops releases.
+    """
 
     case: Case
     playbook: Playbook
+    records: Sequence[SourceRecord]
     sources: tuple[SourceState, ...]
     proposals: Sequence[Proposal]
     shown: Proposal | None
     decisions: Sequence[Decision]
+    goals: Sequence[Goal]
+    lines: Sequence[CaseLine]
+    escalations: Sequence[Escalation]
+    raises: Sequence[BudgetRaise]
+    holding: Sequence[StandingCondition]
+
+    @property
+    def effects(self) -> Sequence[Effect]:
+        """The effects of all releases, oldest first."""
+        found = [effect for decision in self.decisions for effect in decision.effects.all()]
+        return sorted(found, key=lambda effect: effect.pk)
 
     @property
     def newest(self) -> int | None:
@@ -40,17 +70,31 @@ class Loaded:
 
 
 def load_case(case_id: int, number: int | None) -> Loaded:
-    """The case with version `number` shown, or the newest; raises `NotFound`. Five queries."""
+    """The case with version `number` shown, or the newest; raises `NotFound`. Nine queries."""
     case = find_case(case_id)
     proposals = proposals_of(case)
-    sources = sources_of(case)
+    records = records_of(case)
+    sources = tuple(map(state_of, records))
+    goals, lines, escalations, raises, holding = together(
+        case.goals.all(),
+        case.lines.filter(ended_at=None),
+        case.escalations.filter(ended_at=None),
+        case.budget_raises.all(),
+        StandingCondition.objects.holding(case),
+    )
     return Loaded(
         case=case,
         playbook=stored_playbook(case, sources),
+        records=records,
         sources=sources,
         proposals=proposals,
         shown=choose(proposals, number),
         decisions=_decisions(case),
+        goals=goals,
+        lines=lines,
+        escalations=escalations,
+        raises=raises,
+        holding=holding,
     )
 
 
@@ -61,16 +105,16 @@ def stored_playbook(case: Case, sources: Sequence[SourceState]) -> Playbook:
 
 
 def find_case(case_id: int) -> Case:
-    """The case with owner and desk; raises `NotFound`."""
-    case = Case.objects.with_people().filter(pk=case_id).first()
+    """The case with owner, desk and run; raises `NotFound`."""
+    case = Case.objects.with_people().select_related("run").filter(pk=case_id).first()
     if case is None:
         raise NotFound(f"There is no case {case_id}. It may have been typed wrongly.")
     return case
 
 
 def proposals_of(case: Case) -> list[Proposal]:
-    """Every version, oldest first, each knowing its case; one query."""
-    found = list(case.proposals.order_by("number"))
+    """Every version, oldest first, each knowing its case and its actions; two queries."""
+    found = list(case.proposals.prefetch_related("actions").order_by("number"))
     for proposal in found:
         proposal.case = case
     return found
@@ -106,6 +150,9 @@ def versions_to_compare(
 
 
 def _decisions(case: Case) -> list[Decision]:
+    effects = Effect.objects.select_related("proposed_action")
     return list(
-        case.decisions.select_related("proposal").prefetch_related("effects").order_by("at", "id")
+        case.decisions.select_related("proposal")
+        .prefetch_related(Prefetch("effects", effects.prefetch_related("attempts", "read_backs")))
+        .order_by("at", "id")
     )

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from cases import policies
 from cases.models import Case, Person
-from cases.queries.goals import GoalStanding, goals_of, not_carried
-from cases.queries.lines import ORDER, LineView, PromiseView, lines_of, promises_made
+from cases.queries.goals import GoalStanding, not_carried, standings, work_in
+from cases.queries.lines import ORDER, LineView, PromiseView, lines_in_order, promises_by
 from cases.queries.loading import Loaded
 from cases.queries.people import reading_zone
 from cases.queries.sources import sheet_from
@@ -40,17 +40,30 @@ class Notebook:
 
 
 def notebook_of(loaded: Loaded, *, person: Person, place_zone: str, at: datetime) -> Notebook:
-    """The notebook of a case for one reader; five queries."""
+    """The notebook of a case for one reader."""
     case = loaded.case
-    sheet = sheet_from(case=case, subject_type=loaded.playbook.subject_type, sources=loaded.sources)
-    unreadable = any(source.is_unreadable for source in loaded.sources)
     return Notebook(
-        goals=goals_of(case, None if unreadable else sheet),
-        lines=lines_of(case, at=at),
-        promises=promises_made([case.pk], at=at).get(case.pk, ()),
+        goals=_goals(loaded),
+        lines=lines_in_order(loaded.lines, at=at),
+        promises=promises_by(loaded.effects, at=at),
         sorts=tuple((sort.value, str(sort.label)) for sort in ORDER),
         zones=tuple(dict.fromkeys((place_zone, case.desk.zone, reading_zone(person).name))),
         against=_against(case, person),
+    )
+
+
+def _goals(loaded: Loaded) -> tuple[GoalStanding, ...]:
+    case, playbook, sources = loaded.case, loaded.playbook, loaded.sources
+    unreadable = any(source.is_unreadable for source in sources)
+    sheet = sheet_from(case=case, subject_type=playbook.subject_type, sources=sources)
+    return standings(
+        case=case,
+        playbook=playbook,
+        sheet=None if unreadable else sheet,
+        rows=loaded.goals,
+        work=work_in(
+            proposals=loaded.proposals, decisions=loaded.decisions, effects=loaded.effects
+        ),
     )
 
 

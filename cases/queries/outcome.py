@@ -62,12 +62,8 @@ class DecisionView:
 
 
 def decision_view(*, playbook: Playbook, case: Case, decision: Decision) -> DecisionView:
-    """The decision with its effects; two queries."""
-    effects = list(
-        decision.effects.select_related("proposed_action")
-        .prefetch_related("attempts")
-        .order_by("proposed_action__position")
-    )
+    """The decision with its effects, which are loaded with their actions and attempts."""
+    effects = list(decision.effects.all())
     is_over = decision.ended_at is not None
     return DecisionView(
         number=decision.proposal.number,

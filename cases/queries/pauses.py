@@ -70,7 +70,8 @@ class PausesPage:
     against: str
 
 
-def _row(pause: Pause) -> PauseRow:
+def pause_row(pause: Pause) -> PauseRow:
+    """A pause as pages show it."""
     return PauseRow(
         pause_id=pause.pk,
         scope=str(pause),
@@ -81,11 +82,6 @@ def _row(pause: Pause) -> PauseRow:
         lifted_at=pause.lifted_at,
         lift_reason=pause.lift_reason,
     )
-
-
-def standing_pauses() -> Sequence[PauseRow]:
-    """Every pause that stands, oldest first; one query."""
-    return [_row(pause) for pause in Pause.objects.filter(lifted_at=None)]
 
 
 def in_flight(*, at: datetime) -> InFlight:
@@ -151,10 +147,10 @@ def _in_words(flight: InFlight, *, zone: str) -> str:
 def pauses_page(*, person: Person, at: datetime) -> PausesPage:
     """The page for this person, with what is in flight at `at`."""
     lifted = Pause.objects.filter(lifted_at__isnull=False).order_by("-lifted_at", "-id")[:LATEST]
-    standing = standing_pauses()
+    standing = [pause_row(pause) for pause in Pause.objects.filter(lifted_at=None)]
     return PausesPage(
         standing=standing,
-        lifted=[_row(pause) for pause in lifted],
+        lifted=[pause_row(pause) for pause in lifted],
         in_flight=in_flight(at=at),
         lanes=[lane.value for lane in Lane],
         kinds=[(playbook.kind, playbook.label) for playbook in PLAYBOOKS.values()],

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from cases.models import Case, Desk
-from cases.queries.duty import NOT_ACTIVE, OFF_SHIFT, Duty, Roster, roster_of
+from cases.models import Case
+from cases.queries.duty import NOT_ACTIVE, OFF_SHIFT, Duty, Roster, rosters_of
 from cases.queries.values import UNSAYABLE
 
 LOOKED_BACK = timedelta(days=14)
@@ -51,32 +51,34 @@ def _there(person_id: int, duty: Duty) -> Presence:
 def owners_of(cases: Iterable[Case], *, at: datetime) -> Mapping[int, Presence]:
     """Case to the presence of its owner, left out for cases without one.
 
-    Five queries for each desk, whatever the number of cases. A desk whose zone cannot be used says
-    nothing about anybody.
+    One query, whatever the number of cases and desks.
     """
-    owned: dict[Desk, list[Case]] = {}
-    for case in cases:
-        if case.owner_id is not None:
-            owned.setdefault(case.desk, []).append(case)
+    owned = [case for case in cases if case.owner_id is not None]
+    if not owned:
+        return {}
     found: dict[int, Presence] = {}
-    for desk, theirs in owned.items():
-        try:
-            found |= _at_desk(desk, theirs, at)
-        except UNSAYABLE:
-            continue
+    for roster in rosters_of({case.desk for case in owned}, since=at).values():
+        theirs = (case for case in owned if case.desk_id == roster.desk.pk)
+        found |= owners_at_desk(theirs, roster=roster, at=at)
     return found
 
 
-def _at_desk(desk: Desk, cases: Iterable[Case], at: datetime) -> dict[int, Presence]:
-    roster = roster_of(desk, since=at)
-    duty = roster.duty_at(at)
+def owners_at_desk(cases: Iterable[Case], *, roster: Roster, at: datetime) -> dict[int, Presence]:
+    """The same for cases of one desk; no query.
+
+    A desk whose zone cannot be used says nothing about anybody.
+    """
     people: dict[int, Presence] = {}
     found = {}
-    for case in cases:
-        owner = case.owner_id
-        if owner is None:
-            continue
-        if owner not in people:
-            people[owner] = presence_of(owner, roster=roster, duty=duty)
-        found[case.pk] = people[owner]
+    try:
+        duty = roster.duty_at(at)
+        for case in cases:
+            owner = case.owner_id
+            if owner is None:
+                continue
+            if owner not in people:
+                people[owner] = presence_of(owner, roster=roster, duty=duty)
+            found[case.pk] = people[owner]
+    except UNSAYABLE:
+        return {}
     return found

@@ -84,7 +84,7 @@ class VersionLink:
 
 
 def proposal_view(*, playbook: Playbook, case: Case, proposal: Proposal) -> ProposalView:
-    """The version with its actions and evidence; two queries unless they are loaded already."""
+    """The version with its evidence; one query where its actions are loaded."""
     evidence = (
         Evidence.objects.filter(proposal=proposal)
         .select_related("observation__record")

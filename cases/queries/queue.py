@@ -13,6 +13,7 @@ from django.db.models import F, OuterRef, Q, Subquery, When
 from django.db.models.functions import Coalesce, Least
 
 from cases.models import Case, Person, Proposal
+from cases.models.case import CaseQuerySet
 from cases.queries.acts import Act, View, condition_of, is_turn_of, open_with_act
 from cases.queries.banner import is_on_hold, state_label
 from cases.queries.catalogue import playbook_for, type_label
@@ -150,9 +151,18 @@ def changed_since(*, person: Person, since: datetime) -> int:
 
 
 def _page(condition: Q, after: tuple[datetime, int] | None) -> list[Case]:
+    found = by_deadline(condition)
+    if after is not None:
+        due, case_id = after
+        found = found.filter(Q(due__gt=due) | Q(due=due, id__gt=case_id))
+    return list(found[: PAGE + 1])
+
+
+def by_deadline(condition: Q) -> CaseQuerySet:
+    """Open cases that meet the condition, the most urgent first; each with `act` and `due`."""
     ready = Proposal.objects.filter(case=OuterRef("pk"), state=Proposal.State.READY)
     nearest = Coalesce(Least(F("decide_by"), F("valid_until")), F("next_try_at"), F("stage_since"))
-    found = (
+    return (
         open_with_act()
         .filter(condition)
         .with_people()
@@ -168,10 +178,6 @@ def _page(condition: Q, after: tuple[datetime, int] | None) -> list[Case]:
         )
         .order_by("due", "id")
     )
-    if after is not None:
-        due, case_id = after
-        found = found.filter(Q(due__gt=due) | Q(due=due, id__gt=case_id))
-    return list(found[: PAGE + 1])
 
 
 def _rows(cases: Sequence[Case], *, person: Person, at: datetime) -> tuple[QueueRow, ...]:

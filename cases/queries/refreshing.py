@@ -64,16 +64,18 @@ SELECT c.id {TO_DO}
 ORDER BY c.id
 """
 
+NAMED = """c.id IN (
+    SELECT l.case_id FROM cases_casesource l JOIN cases_sourcerecord s ON s.id = l.record_id
+    WHERE s.named_at IS NOT NULL
+  )"""
+
 TO_READ = f"""
-SELECT c.id, c.subject {TO_DO}
-  AND ({NOT_REFRESHED} OR EXISTS (
-    SELECT 1 FROM cases_casesource l JOIN cases_sourcerecord s ON s.id = l.record_id
-    WHERE l.case_id = c.id AND s.named_at IS NOT NULL
-  ))
+SELECT c.id, c.subject, {NAMED} {TO_DO}
+  AND ({NOT_REFRESHED} OR {NAMED})
   AND NOT (c.stage = 'blocked' AND c.next_try_at > %(now)s)
   AND (r.lease_until IS NULL OR r.lease_until <= %(now)s)
   AND c.id <> ALL(%(tried)s)
-ORDER BY c.stage <> 'waiting_for_review', LEAST(c.decide_by, (
+ORDER BY c.stage <> 'waiting_for_review', NOT {NAMED}, LEAST(c.decide_by, (
     SELECT p.valid_until FROM cases_proposal p WHERE p.case_id = c.id AND p.state = 'ready'
   )) NULLS LAST, c.id
 LIMIT %(limit)s
@@ -105,14 +107,17 @@ def unchanged_cases(*, grant: FeedGrant, followed_since: datetime, now: datetime
 def cases_to_read(
     *, grant: FeedGrant, tried: Collection[int], limit: int, now: datetime
 ) -> list[CaseToRead]:
-    """Cases whose sources are to be read now: what can be released first, by what ends first.
+    """Cases whose sources are to be read now: what can be released first, of that what the feed
+    names, which has changed already, and then by what ends first.
 
     Cases about the same subject come together, since one reading is news to all of them.
     """
     values = {**_scope(grant), "tried": list(tried), "limit": limit, "now": now}
     with connection.cursor() as cursor:
         cursor.execute(TO_READ, values)
-        chosen = dict(cursor.fetchall())
+        found = cursor.fetchall()
+    chosen = {case_id: subject for case_id, subject, _ in found}
+    named = {case_id for case_id, _, is_named in found if is_named}
     beside = open_cases(Case.objects.filter(subject__in=chosen.values(), kind__in=grant.kinds))
     for case_id, subject in beside.values_list("pk", "subject"):
         chosen.setdefault(case_id, subject)
@@ -123,7 +128,12 @@ def cases_to_read(
     ):
         records[case_id].append(RecordKey(record_type=record_type, record_id=record_id))
     return [
-        CaseToRead(case_id=case_id, subject=subject, records=tuple(records[case_id]))
+        CaseToRead(
+            case_id=case_id,
+            subject=subject,
+            records=tuple(records[case_id]),
+            is_named=case_id in named,
+        )
         for case_id, subject in chosen.items()
     ]
 

@@ -85,8 +85,12 @@ def state_of(record: SourceRecord) -> SourceState:
 
 def sources_of(case: Case) -> tuple[SourceState, ...]:
     """Every source record of the case, subject first; one query."""
-    records = case.sources.select_related("latest", "last_attempt").order_by("id")
-    return tuple(state_of(record) for record in records)
+    return tuple(map(state_of, records_of(case)))
+
+
+def records_of(case: Case) -> list[SourceRecord]:
+    """The same as stored, with `latest` and `last_attempt` loaded; one query."""
+    return list(case.sources.select_related("latest", "last_attempt").order_by("id"))
 
 
 def sources_of_many(case_ids: Collection[int]) -> Mapping[int, tuple[SourceState, ...]]:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from cases.models import Attempt, AuditEvent, Case, Effect, ReadBack, Run
+from cases.models import Attempt, AuditEvent, Case, Effect, ReadBack
 from cases.queries.catalogue import action_spec
 from cases.queries.event_words import sentence_for
-from cases.queries.reports import reports_about
+from cases.queries.loading import Loaded
+from cases.queries.reports import reports_about, reports_to
 from cases.queries.values import parameters_text, plain_text, said
-from cases.vocabulary.playbook import ActionSpec, Playbook
+from cases.vocabulary.playbook import ActionSpec
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import SETTLE_WITHIN
 
@@ -91,19 +92,17 @@ class Finding:
     note: str
 
 
-def unknown_outcomes(
-    *, case: Case, playbook: Playbook, run: Run | None, at: datetime
-) -> tuple[UnknownOutcome, ...]:
-    """Every effect of the case whose outcome is unknown, oldest first: three queries, and
-    one for each.
+def unknown_outcomes(loaded: Loaded, *, at: datetime) -> tuple[UnknownOutcome, ...]:
+    """Every effect of the case whose outcome is unknown, oldest first.
+
+    One query for what was reported about them; none when no outcome is unknown.
     """
-    effects = (
-        Effect.objects.filter(decision__case=case, state=Effect.State.UNKNOWN)
-        .select_related("proposed_action", "decision")
-        .prefetch_related("attempts", "read_backs")
-        .order_by("id")
-    )
-    return tuple(_outcome(case, playbook, run, effect, at) for effect in effects)
+    unknown = [effect for effect in loaded.effects if effect.state == Effect.State.UNKNOWN]
+    if not unknown:
+        return ()
+    first = min(effect.decision.at for effect in unknown)
+    reports = list(reports_to(loaded.case.pk).filter(at__gte=first))
+    return tuple(_outcome(loaded, effect, reports, at) for effect in unknown)
 
 
 def unsettled(outcomes: Sequence[UnknownOutcome]) -> str:
@@ -134,15 +133,15 @@ def finding_of(case: Case) -> Finding | None:
 
 
 def _outcome(
-    case: Case, playbook: Playbook, run: Run | None, effect: Effect, at: datetime
+    loaded: Loaded, effect: Effect, reports: Sequence[AuditEvent], at: datetime
 ) -> UnknownOutcome:
-    planned = effect.proposed_action
-    spec = action_spec(playbook, planned.action, parameters=planned.parameters)
+    case, planned = loaded.case, effect.proposed_action
+    spec = action_spec(loaded.playbook, planned.action, parameters=planned.parameters)
     # A late report makes the agent look once more, and gives it the same time again.
     looked_since = effect.state_since if effect.decision.ended_at is None else case.stage_since
     settle_by = looked_since + SETTLE_WITHIN
     gave_up = case.underlying_stage is Stage.ESCALATED
-    next_step, next_at = ("", None) if gave_up else _next(case, run, at)
+    next_step, next_at = ("", None) if gave_up else _next(case, at)
     return UnknownOutcome(
         effect_id=effect.pk,
         describes=said(lambda: spec.describe(planned.parameters), otherwise=spec.label),
@@ -152,7 +151,7 @@ def _outcome(
         parameters=parameters_text(spec=spec, parameters=planned.parameters),
         attempts=tuple(_attempt(attempt) for attempt in effect.attempts.all()),
         looks=tuple(_look(spec, planned.parameters, look) for look in effect.read_backs.all()),
-        reports=_reports(effect),
+        reports=tuple(map(_report, reports_about(effect, among=reports))),
         since=effect.state_since,
         settle_by=settle_by,
         is_overdue=settle_by <= at,
@@ -162,15 +161,16 @@ def _outcome(
     )
 
 
-def _next(case: Case, run: Run | None, at: datetime) -> tuple[str, datetime | None]:
+def _next(case: Case, at: datetime) -> tuple[str, datetime | None]:
     """What the agent does about it next, and when."""
-    if run is not None and run.lease_until is not None and run.lease_until > at:
+    run = case.run
+    if run.lease_until is not None and run.lease_until > at:
         return f"A worker is at it now ({run.worker}); its claim ends", run.lease_until
     if case.is_out_of_budget:
         return f"It is not looked up now. {case.blocked_reason}", None
     if case.current_stage is Stage.BLOCKED:
         return f"It cannot be looked up now. {case.blocked_reason} Next try", case.next_try_at
-    if run is None or run.due_at is None:
+    if run.due_at is None:
         return "Nothing is planned. Read the sources again.", None
     return f"{run.due_reason} Next look", run.due_at
 
@@ -203,11 +203,8 @@ def _look(spec: ActionSpec, parameters: Mapping[str, Any], look: ReadBack) -> Lo
     )
 
 
-def _reports(effect: Effect) -> tuple[ReportLine, ...]:
-    return tuple(
-        ReportLine(at=row.at, said=sentence_for(event=row.event, data=row.data))
-        for row in reports_about(effect)
-    )
+def _report(row: AuditEvent) -> ReportLine:
+    return ReportLine(at=row.at, said=sentence_for(event=row.event, data=row.data))
 
 
 def _differences(

@@ -10,14 +10,20 @@ from typing import Any
 
 from cases.vocabulary.errors import InvalidInput
 
+ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
+
 
 def _refuse_floats(value: Any) -> None:
+    if isinstance(value, str):
+        return  # by far the most
     if isinstance(value, float):
         raise InvalidInput("A float cannot be part of a digest: use minor units or decimal text.")
     if isinstance(value, dict):
         for item in value.values():
             _refuse_floats(item)
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, (list, tuple)):
         for item in value:
             _refuse_floats(item)
 
@@ -26,9 +32,7 @@ def canonical(value: Any) -> str:
     """The one text of a JSON value. Raises `InvalidInput` for floats and non-JSON values."""
     _refuse_floats(value)
     try:
-        return json.dumps(
-            value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-        )
+        return ENCODER.encode(value)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"Not a plain JSON value: {error}") from error
 

@@ -96,6 +96,13 @@ FACTS = (
         kind=FactKind.TEXT,
         why="The rate is for this lane only.",
     ),
+    FactSpec(
+        key="ended",
+        label="Shipment ended",
+        record_type="shipment",
+        kind=FactKind.TEXT,
+        why="What is delivered or cancelled needs no truck, and no word about its delivery.",
+    ),
 )
 
 

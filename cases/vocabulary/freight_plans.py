@@ -138,6 +138,9 @@ def candidates(case_type: CaseType, sheet: FactSheet, now: datetime) -> Sequence
                 summary=f"{carrier['name']} is assigned and the customer has been told.",
             ),
         )
+    if ended := sheet.subject("ended"):
+        summary = f"{sheet.subject_id} is {ended}. A person decides what is left to do."
+        return (Plan(kind=PlanKind.ESCALATE, summary=summary),)
     if sheet.subject("delivery_window") is None or sheet.subject("customer_contact") is None:
         return (Plan(kind=PlanKind.ESCALATE, summary="Delivery window or contact is missing."),)
     if carrier is not None:

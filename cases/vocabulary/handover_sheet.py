@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 SOON = timedelta(hours=1)
-QUICKEST_READING = timedelta(seconds=2)
+QUICKEST_READING = timedelta(seconds=3)
 """Nobody reads a row faster than this."""
 TODAY = timedelta(hours=12)
 
@@ -65,7 +65,7 @@ SECTIONS: dict[Section, SectionRule] = {
     ),
     Section.WAKING: SectionRule(
         label="Waking today",
-        asks_for="Know that it comes back, and when.",
+        asks_for="Ask again at the time beside it.",
         empty="Nothing was put off until today.",
     ),
     Section.UNDER_WAY: SectionRule(
@@ -97,8 +97,9 @@ class Standing:
     """What the sheet must know of a case to place it. Instants are business time.
 
     `is_refreshed` says that all its sources were read for this handover; `changed` that a proposal
-    of it went stale or expired since the shift before began; `ends_at` is the first moment at which
-    something of it runs out (the decision's time, the proposal's, a line's due time).
+    of it went stale or expired since the shift before began; `wakes_at` is when somebody it waits
+    for is asked again; `ends_at` the first moment at which something of it runs out (the decision's
+    time, the proposal's, the due time of a line that asks for something).
     """
 
     has_owner: bool

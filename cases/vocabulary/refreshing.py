@@ -59,11 +59,15 @@ class NotRead:
 
 @dataclass(frozen=True, kw_only=True)
 class CaseToRead:
-    """A case whose sources are to be read, with the records known so far."""
+    """A case whose sources are to be read, with the records known so far.
+
+    `is_named` says that the change feed names one of them.
+    """
 
     case_id: int
     subject: str
     records: tuple[RecordKey, ...]
+    is_named: bool = False
 
 
 type ReadingsBySubject = Mapping[str, Sequence[SourceReading]]

@@ -1,5 +1,6 @@
 """P13, P20: the transport system's JSON becomes facts in one form, or is refused as unusable."""
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +18,7 @@ from agent.sources.transport_gate import Malformed, items_of
 from cases.vocabulary.facts import FactSheet, Reading, same
 from cases.vocabulary.freight import FREIGHT
 from cases.vocabulary.playbook import PlanKind
+from cases.vocabulary.wording import window_text
 from cases.vocabulary.work import ReadOutcome, SourceReading
 from tests.agent import samples
 from tests.agent.world import EVENING
@@ -58,7 +60,47 @@ def test_a_shipment_takes_the_forms_of_the_freight_facts() -> None:
         "equipment": "reefer",
         "weight": "18250",
         "lane": "DFW → ATL",
+        "ended": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("status", "ended"),
+    [
+        ("booked", None),
+        ("in_transit", None),
+        ("delivered", "delivered"),
+        ("cancelled", "cancelled"),
+    ],
+)
+def test_e09_a_shipment_says_how_it_ended(status: str, ended: str | None) -> None:
+    assert read_shipment(samples.shipment(status=status)).fields["ended"] == ended
+
+
+def test_e05_a_window_without_an_offset_is_unusable_and_never_guessed() -> None:
+    """10:00 in Denver is one instant wherever it is looked at; a bare 10:00 is none at all."""
+    denver = {"start": "2026-11-24T10:00:00-07:00", "end": "2026-11-24T14:00:00-07:00"}
+    stops = [samples.stop(1, "delivery", zone="America/Denver", window=denver)]
+    window = read_shipment(samples.shipment(stops=stops)).fields["delivery_window"]
+    assert window["start"] == "2026-11-24T17:00:00Z"
+    bare = {"start": "2026-11-24T10:00", "end": "2026-11-24T14:00"}
+    with pytest.raises(Malformed, match="has no zone"):
+        read_shipment(samples.shipment(stops=[samples.stop(1, "delivery", window=bare)]))
+
+
+@pytest.mark.parametrize("viewer", ["Europe/Berlin", "America/New_York", "UTC"])
+def test_e05_every_viewer_reads_the_same_window_in_the_zone_of_the_place(
+    viewer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    denver = {"start": "2026-11-24T17:00:00Z", "end": "2026-11-24T21:00:00Z"}
+    stops = [samples.stop(1, "delivery", zone="America/Denver", window=denver)]
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("TZ", viewer)
+        time.tzset()
+        window = read_shipment(samples.shipment(stops=stops)).fields["delivery_window"]
+        shown = window_text(window)
+    time.tzset()
+    assert shown == "Tue 24 Nov 10:00–14:00 MST"
 
 
 def test_the_readings_of_a_shipment_and_its_quote_are_enough_to_plan_on() -> None:

@@ -6,7 +6,7 @@ from cases.actions import read_backs
 from cases.actions.clock import move_business_clock
 from cases.actions.findings import Seen
 from cases.models import Case, Effect
-from cases.queries.reports import reports_about
+from cases.queries.reports import reports_about, reports_to
 from cases.vocabulary.work import SETTLE_WITHIN, AttemptOrder, CallOutcome, Grant, TargetLook
 from tests.cases.builders import (
     AGENT,
@@ -42,7 +42,7 @@ def all_of(effect: Effect) -> Seen:
     return Seen(
         attempts=effect.attempts.count(),
         looks=effect.read_backs.count(),
-        reports=reports_about(effect).count(),
+        reports=len(reports_about(effect, among=reports_to(effect.decision.case_id))),
     )
 
 

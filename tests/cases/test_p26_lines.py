@@ -9,7 +9,7 @@ from cases.actions import lines
 from cases.actions.clock import move_business_clock
 from cases.clock import business_now
 from cases.models import Case, CaseLine
-from cases.queries.lines import LineView, lines_of, promises_made
+from cases.queries.lines import LineView, lines_in_order, promises_made
 from cases.vocabulary.errors import Conflict, InvalidInput, NotFound
 from cases.vocabulary.shifts import AmbiguousTime, WallTime
 from tests.cases.builders import (
@@ -45,7 +45,7 @@ def end(case: Case, cast: Cast, line_id: int, reason: str = "") -> None:
 
 def standing(case: Case) -> tuple[LineView, ...]:
     """The lines that stand now."""
-    return lines_of(Case.objects.get(pk=case.pk), at=business_now())
+    return lines_in_order(case.lines.filter(ended_at=None), at=business_now())
 
 
 def wall(text: str, *, zone: str = CHICAGO, which: str = "") -> WallTime:

@@ -7,6 +7,7 @@ from django.db import InternalError, ProgrammingError, connection, transaction
 
 from cases import audit
 from cases.actions import decisions
+from cases.actions.batch import changing_many
 from cases.actions.change import UnauditedChange, changing
 from cases.clock import business_now
 from cases.models import AuditEvent, Case, Decision, Effect
@@ -17,6 +18,7 @@ from tests.cases.builders import (
     a_case_waiting_for_review,
     a_released_case,
     an_answer,
+    an_open_case,
     audit_of,
     events_of,
     stage_of,
@@ -58,6 +60,28 @@ def test_p31_an_action_that_says_nothing_to_the_audit_is_rolled_back(cast: Cast)
     ):
         change.case.title = "Something else"
     assert Case.objects.get(pk=case.pk).title == "Carrier fell off"
+
+
+def test_p31_of_many_cases_only_the_one_that_says_nothing_to_the_audit_is_left_out(
+    cast: Cast,
+) -> None:
+    """Written together, they do not fail together."""
+    silent, told = (an_open_case(cast, subject=subject) for subject in ("S-318", "S-319"))
+    with (
+        transaction.atomic(),
+        changing_many(cases=[silent, told], by=SYSTEM, at=business_now()) as batch,
+    ):
+        for case in (silent, told):
+            with batch.changing(case=case, run=case.run, rest_until=None) as change:
+                change.due(None, reason="")
+                case.stage_reason = "Something else"
+                if case is told:
+                    change.record("noted", reason="Something else")
+    assert batch.failed == [silent.pk]
+    assert [
+        (case.stage_reason, case.version)
+        for case in Case.objects.filter(pk__in=(silent.pk, told.pk)).order_by("pk")
+    ] == [("", 1), ("Something else", 2)]
 
 
 @pytest.mark.parametrize(

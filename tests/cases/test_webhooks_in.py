@@ -105,13 +105,13 @@ def test_two_secrets_are_in_force_while_one_is_exchanged(
     assert sender.send(an_event()) == 401
 
 
-def test_p30_the_same_event_twice_counts_once(sender: Sender) -> None:
+def test_p30_e07_the_same_event_twice_counts_once(sender: Sender) -> None:
     for _ in range(3):
         assert sender.send(an_event(), event_id="msg_1") == 202
     assert kept() == [("msg_1", "ignored")]
 
 
-def test_p30_the_same_id_with_other_content_is_set_aside_once(sender: Sender) -> None:
+def test_p30_e07_the_same_id_with_other_content_is_set_aside_once(sender: Sender) -> None:
     assert sender.send(an_event(), event_id="msg_1") == 202
     for _ in range(2):
         assert sender.send(an_event(status="declined"), event_id="msg_1") == 202

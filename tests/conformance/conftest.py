@@ -1,6 +1,7 @@
 """Fixtures of conformance tests: one bench per test, with the parts of the crash tests."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,10 @@ def bench(
     settings.MOVABLE_CLOCK = True
     checkpoints = PostgresCheckpoints(address=database_of_this_worker())
     checkpoints.open()
-    with ProcessGroup(purpose="test", logs=tmp_path / "log") as processes:
+    with (
+        closing(checkpoints),
+        ProcessGroup(purpose="test", logs=tmp_path / "log") as processes,
+    ):
         yield Bench(
             house=House(processes=processes, environment=worker_environment(simulator)),
             nursery=nursery,
@@ -43,7 +47,6 @@ def bench(
             checkpoints=checkpoints,
             folder=tmp_path / "notes",
         )
-    checkpoints.close()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 One handover per boundary, no event twice, and the place in the feed agrees with what was read.
 """
 
+import signal
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
@@ -106,6 +107,33 @@ def test_p30_killed_at_every_boundary_the_next_one_goes_on(morning: Morning, for
         morning.bench.set_clocks(business_now() + LEASE_IS_OVER)
         morning.refresh("second")
         morning.check()
+
+
+TAKES_IN = "before record take_in"
+
+
+def test_p25_while_one_stands_still_another_neither_repeats_nor_overtakes_it(
+    morning: Morning,
+) -> None:
+    """Frozen with what it read in hand: its lease keeps a second one out until it is over.
+
+    The one that comes then does all of it; woken again, the first writes nothing any more.
+    """
+    morning.begin()
+    at = morning.refresh("undisturbed").index(TAKES_IN) + 1
+    morning.begin()
+    bench = morning.bench
+    bench.start_program("refresher", "frozen", deeds=f"{at}:stop", env={})
+    wait_for(lambda: bench.is_gone("frozen"), "the first stands still")
+    assert TAKES_IN not in morning.refresh("too early")
+    bench.set_clocks(business_now() + LEASE_IS_OVER)
+    assert TAKES_IN in morning.refresh("second")
+    morning.check()
+    before = AuditEvent.objects.count()
+    bench.nursery.send("frozen", signal.SIGCONT)
+    assert bench.nursery.wait("frozen", timeout=30) == 0
+    morning.check()
+    assert AuditEvent.objects.count() == before
 
 
 def test_p25_two_at_once_open_one_handover_and_write_nothing_twice(

@@ -26,7 +26,9 @@ def serve(port: int) -> None:
             except EOFError:
                 return
             if request["do"] == "spawn":
-                connection.send(spawn(request, listener, connection))
+                pid = spawn(request, listener, connection)
+                statuses.pop(pid, None)  # numbers come again: that of a dead worker says nothing
+                connection.send(pid)
             else:
                 connection.send(status_of(request["pid"], statuses))
 

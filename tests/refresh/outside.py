@@ -40,7 +40,10 @@ def nothing() -> None:
 
 @dataclass(kw_only=True)
 class Outside:
-    """What the system says of each shipment, what its feed names, and how it fails."""
+    """What the system says of each shipment, what its feed names, and how it fails.
+
+    Of those `away` it says that they cannot be read; lists with one that is `spoiling` end in 503.
+    """
 
     told: dict[str, list[SourceReading]] = field(default_factory=dict)
     feed: list[str] = field(default_factory=list)
@@ -48,6 +51,7 @@ class Outside:
     is_away: NotRead | None = None
     feed_is_away: NotRead | None = None
     away: set[str] = field(default_factory=set)
+    spoiling: set[str] = field(default_factory=set)
     era: str = "first"
     read: list[list[str]] = field(default_factory=list)
     pages: int = 0
@@ -103,6 +107,8 @@ class Outside:
         self.on_read()
         if self.is_away is not None:
             return self.is_away
+        if any(case.subject in self.spoiling for case in cases):
+            return NotRead(reason="transport system answered 503", was_answered=True)
         return {case.subject: self._of(case.subject) for case in cases}
 
     def _of(self, subject: str) -> list[SourceReading]:

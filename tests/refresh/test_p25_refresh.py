@@ -9,23 +9,19 @@ from cases.actions import decisions, pauses, runs
 from cases.clock import business_now
 from cases.models import Case, Handover, Observation, Run, SourceFeed
 from cases.vocabulary.errors import DecisionRefused
-from cases.vocabulary.freight import FREIGHT
 from cases.vocabulary.freight_plans import promise_about
 from cases.vocabulary.refreshing import NotRead
 from tests.cases.builders import (
     AGENT,
-    EVENING,
     LEASE,
     MORNING,
     OAKLINE,
     TEN_O_CLOCK,
     TWO_O_CLOCK,
     Cast,
-    a_grant,
     a_shipment,
     agent_reads,
     an_answer,
-    an_open_case,
     at_business_time,
     audit_of,
     current_proposal,
@@ -33,7 +29,6 @@ from tests.cases.builders import (
     stage_of,
 )
 from tests.refresh.outside import (
-    HALF_PAST_SEVEN,
     MINUTE,
     Outside,
     a_night,
@@ -308,30 +303,6 @@ def test_p21_a_pause_set_during_the_refresh_stops_the_next_call(
     outside.on_read = pause
     outside.refresh()
     assert len(outside.read) == 1
-
-
-def test_p13_one_reading_is_weighed_for_every_case_about_the_shipment(
-    cast: Cast, outside: Outside, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two kinds of trouble with S-1: a worker holds one case, and must not lose the news."""
-    types = FREIGHT.types
-    assert isinstance(types, dict)
-    monkeypatch.setitem(types, "E07", replace(types["E02"], code="E07"))
-    follow_since_noon(outside)
-    one = a_night(cast, outside, ("S-1",))["S-1"]
-    at_business_time(EVENING)
-    other = an_open_case(cast, subject="S-1", case_type="E07")
-    agent_reads(other, outside.told["S-1"])
-    at_business_time(HALF_PAST_SEVEN)
-    moved = a_shipment(42, subject="S-1", delivery_window=TWO_O_CLOCK)
-    outside.changes("S-1", moved, quote_of("S-1"))
-    grant = a_grant(other)
-    outside.refresh()
-    assert (current_proposal(one).state, current_proposal(other).state) == ("stale", "ready")
-    runs.let_go(grant=grant)
-    SourceFeed.objects.update(next_read_at=None)
-    outside.refresh()
-    assert current_proposal(other).state == "stale"
 
 
 def test_e10_a_hundred_refreshes_without_a_change_mark_nothing_stale(

@@ -1,5 +1,6 @@
 """E01, C04: which shift it is has one answer for every minute, also when the clocks change."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -13,6 +14,7 @@ from cases.vocabulary.shifts import (
     EVERY_DAY,
     USUAL_STARTS,
     AmbiguousTime,
+    Shift,
     ShiftStart,
     check_starts,
     instant_of,
@@ -32,22 +34,38 @@ ONE_MINUTE = timedelta(minutes=1)
 ZONES = ("America/Chicago", "America/Denver", "Europe/London", "Australia/Lord_Howe")
 
 
-@pytest.mark.parametrize("zone", ZONES)
-def test_e01_every_minute_of_two_years_has_exactly_one_shift(zone: str) -> None:
-    start, end = datetime(2026, 1, 1, tzinfo=UTC), datetime(2028, 1, 1, tzinfo=UTC)
+TWO_YEARS = datetime(2026, 1, 1, tzinfo=UTC), datetime(2028, 1, 1, tzinfo=UTC)
+APIA_WITHOUT_30_DECEMBER = (
+    datetime(2011, 12, 28, tzinfo=UTC),
+    datetime(2012, 1, 2, tzinfo=UTC),
+)
+
+
+def shifts_per_minute(shifts: Sequence[Shift], *, start: datetime, end: datetime) -> bytearray:
+    """For each minute from `start` up to `end`, to how many of the shifts it belongs."""
+    minutes = bytearray((end - start) // ONE_MINUTE)
+    for shift in shifts:
+        first = (max(shift.starts_at, start) - start) // ONE_MINUTE
+        last = (min(shift.ends_at, end) - start) // ONE_MINUTE
+        minutes[first:last] = bytes(count + 1 for count in minutes[first:last])
+    return minutes
+
+
+@pytest.mark.parametrize(
+    ("zone", "span"),
+    [*((zone, TWO_YEARS) for zone in ZONES), ("Pacific/Apia", APIA_WITHOUT_30_DECEMBER)],
+)
+def test_p28_e01_every_minute_of_two_years_has_exactly_one_shift(
+    zone: str, span: tuple[datetime, datetime]
+) -> None:
+    """Each of a million minutes is counted; the shift asked for by a moment is the same one."""
+    start, end = span
     found = shifts_between(start=start, end=end, zone=zone, starts=THREE)
-    assert found[0].starts_at <= start and end <= found[-1].ends_at
-    minute, current = start, 0
-    while minute < end:
-        if minute >= found[current].ends_at:
-            current += 1
-        here = [
-            shift
-            for shift in found[max(current - 1, 0) : current + 2]
-            if shift.starts_at <= minute < shift.ends_at
-        ]
-        assert here == [found[current]], minute
-        minute += ONE_MINUTE
+    assert all(shift.starts_at.second == 0 for shift in found)
+    assert set(shifts_per_minute(found, start=start, end=end)) == {1}
+    for shift in found:
+        for moment in (shift.starts_at, shift.ends_at - ONE_MINUTE):
+            assert shift_at(moment, zone=zone, starts=THREE) == shift
 
 
 @pytest.mark.parametrize("zone", ZONES)
