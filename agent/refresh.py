@@ -74,7 +74,9 @@ class Pass:
     """One pass over what is to be refreshed; `tried` are the cases it read or could not read.
 
     `ahead` are the lists to be asked for next, `unread` those that gave no usable answer, and why;
-    after `given_up`, and while `is_held_back`, nothing is asked for. `answers` counts useful ones.
+    `unreadable` is what is left of them and not written down yet, since what was told comes first;
+    after `given_up`, and while `is_held_back`, nothing is asked for. `answers` counts useful ones;
+    a system `is_mute` that gave none, although it was asked for parts.
     """
 
     desk: RefreshDesk
@@ -84,7 +86,9 @@ class Pass:
     tried: set[int] = field(default_factory=set)
     ahead: deque[Cases] = field(default_factory=deque)
     unread: deque[Unread] = field(default_factory=deque)
+    unreadable: list[Unread] = field(default_factory=list)
     answers: int = 0
+    is_mute: bool = False
     given_up: NotRead | None = None
     is_held_back: bool = False
     wait: timedelta = timedelta(0)
@@ -137,6 +141,7 @@ class Pass:
         """Read in bulk, the most urgent first; whether everything was tried.
 
         A list without a usable answer keeps no other waiting: its parts come after all the lists.
+        Only what the feed names, which is little and has changed, is asked for in parts at once.
         """
         is_complete = True
         for cases in iter(self._next_list, []):
@@ -144,16 +149,15 @@ class Pass:
                 told = self._ask(cases)
                 if told is not None and told.was_asked:
                     self.unread.append((cases, told))
-            elif self.given_up is not None and self._seconds < PASS_SECONDS:
+                if cases[0].is_named:
+                    self._ask_for_all_parts()
+            elif self.given_up is not None:
                 self._could_not_read(cases, self.given_up)
             else:
                 is_complete = False
                 break
-        patience = MOST_IN_VAIN
-        while self.unread and self._seconds < PASS_SECONDS:
-            self._ask_for_parts(*self.unread.popleft(), patience=patience)
-            patience = MOST_IN_VAIN if self.answers else 0
-        return is_complete and not self.unread and not self.is_held_back
+        self._ask_for_all_parts()
+        return self._write_unreadable() and is_complete and not self.is_held_back
 
     @property
     def _seconds(self) -> float:
@@ -189,6 +193,13 @@ class Pass:
         self.given_up = None if told.was_answered else told
         return told
 
+    def _ask_for_all_parts(self) -> None:
+        """Of every unread list; a system that tells nothing at all is soon left alone."""
+        while self.unread:
+            patience = 0 if self.is_mute else MOST_IN_VAIN
+            self._ask_for_parts(*self.unread.popleft(), patience=patience)
+            self.is_mute = not self.answers
+
     def _ask_for_parts(self, cases: Cases, why: NotRead, *, patience: int) -> None:
         """Ask for the halves of a list, and of those, as long as that helps.
 
@@ -212,7 +223,17 @@ class Pass:
 
     def _could_not_read(self, cases: Cases, why: NotRead) -> None:
         self._note(cases)
-        self.desk.take_in(grant=self.grant, cases=cases, told=why)
+        self.unreadable.append((cases, why))
+
+    def _write_unreadable(self) -> bool:
+        """Write down why the rest was not read; whether there was time for all of it."""
+        for why, parts in groupby(self.unreadable, key=lambda part: part[1]):
+            cases = chain.from_iterable(part for part, _ in parts)
+            for some in batched(cases, self.source.most_at_once):
+                if self._seconds >= PASS_SECONDS:
+                    return False
+                self.desk.take_in(grant=self.grant, cases=some, told=why)
+        return True
 
     def _note(self, cases: Cases) -> None:
         self.tried |= {case.case_id for case in cases}

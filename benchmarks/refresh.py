@@ -46,7 +46,7 @@ class Watched(RecordRefresh):
     def prove_unchanged(self, *, grant: FeedGrant) -> int:
         """See `RefreshDesk.prove_unchanged`."""
         proved = super().prove_unchanged(grant=grant)
-        self.last_read_at = time.monotonic()
+        self.last_read_at = time.monotonic() if proved else self.last_read_at
         return proved
 
     def take_in(

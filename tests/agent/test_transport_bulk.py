@@ -72,6 +72,7 @@ def test_e11_300_changes_at_one_instant_are_read_once_and_the_reader_gets_on(
     bulk: TransportBulk, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The place is a number that rises with each change, never a time."""
+    simulator.control.batch([offer("S-318", "QX-99")])  # places rise on over each reset
     start = end_of_feed(bulk)
     for first in (1000, 1100, 1200):
         steps = [offer(BOTH[n % 2], f"QX-{n}") for n in range(first, first + 100)]

@@ -56,6 +56,17 @@ def find(case: Case, effect: Effect, cast: Cast) -> None:
     )
 
 
+def close_by_hand(case: Case, cast: Cast) -> None:
+    """Nothing is left for the agent: a person did all of it by phone."""
+    closing.close_without_action(
+        case_id=case.pk,
+        by=cast.owner,
+        at=business_now(),
+        reason="Done by phone",
+        drops=dict.fromkeys(("carrier", "customer_told"), "Settled by phone"),
+    )
+
+
 def test_p16_what_a_person_found_out_counts_while_the_case_is_blocked(cast: Cast) -> None:
     """It stays blocked, remembers the finding, and can be closed."""
     case, effect = a_case_given_up_and_blocked(cast)
@@ -63,9 +74,7 @@ def test_p16_what_a_person_found_out_counts_while_the_case_is_blocked(cast: Cast
     case.refresh_from_db()
     assert (case.stage, case.blocked_from) == ("blocked", "escalated")
     assert "Bo at Bluewater has it" in case.stage_reason
-    closing.close_without_action(
-        case_id=case.pk, by=cast.owner, at=business_now(), reason="Done by phone"
-    )
+    close_by_hand(case, cast)
     assert stage_of(case) == "closed"
 
 
@@ -132,9 +141,7 @@ def test_p16_a_parked_case_in_doubt_is_handed_to_a_person(cast: Cast, is_recorde
         target_answers(grant, order, CallOutcome.UNKNOWN)
     assert park(case).blocked_from == "escalated"
     find(case, Effect.objects.get(pk=order.effect.effect_id), cast)
-    closing.close_without_action(
-        case_id=case.pk, by=cast.owner, at=business_now(), reason="Done by phone"
-    )
+    close_by_hand(case, cast)
 
 
 def test_p16_a_parked_case_that_waits_for_adoption_is_handed_to_a_person(cast: Cast) -> None:

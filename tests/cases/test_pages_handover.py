@@ -32,7 +32,7 @@ from tests.cases.mornings import (
     read_again,
 )
 
-MOST_QUERIES = 36
+MOST_QUERIES = 24
 
 
 @pytest.fixture

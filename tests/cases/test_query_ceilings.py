@@ -135,7 +135,7 @@ def enrich(cast: Cast, case: Case, *, times: int) -> None:
     """What people keep on a case: so many goals, lines of every sort and raised budgets."""
     at, case_id = business_now(), case.pk
     for number in range(times):
-        goals.add_goal(case_id=case_id, label=f"Goal {number}", by=cast.owner, at=at)
+        goals.add_goal(case_id=case_id, label=f"Goal {number} of {times}", by=cast.owner, at=at)
         for sort in CaseLine.Sort.values:
             line = lines.NewLine(sort=sort, text=f"{sort} {number}", party="Bo")
             lines.write_line(case_id=case_id, line=line, by=cast.owner, at=at)
@@ -223,9 +223,21 @@ SELECT id, 'not_decided', 'x', %(owner)s, business_now(),
 FROM cases_case;
 INSERT INTO cases_proposal (case_id, number, state, state_reason, state_since, author, created_at,
     summary, facts, changes, currency, decide_by, digest)
-SELECT id, 1, CASE stage WHEN 'closed' THEN 'superseded' ELSE 'ready' END, '', business_now(), '',
+SELECT id, 1, CASE stage WHEN 'closed' THEN 'released' ELSE 'ready' END, '', business_now(), '',
     business_now(), '', '[]', '[]', '', business_now(), ''
 FROM cases_case;
+INSERT INTO cases_proposedaction (proposal_id, position, action, parameters, depends_on)
+SELECT id, 1, '', '{}', '[]' FROM cases_proposal WHERE state = 'released';
+INSERT INTO cases_decision (case_id, proposal_id, kind, by_id, by_name, at, reason, digest,
+    seen_case_version, nonce, valid_until, ended_at, ended_reason, carried_out)
+SELECT case_id, id, 'release', %(owner)s, '', business_now(), '', '', 1, gen_random_uuid(),
+    business_now(), business_now(), 'x', true
+FROM cases_proposal WHERE state = 'released';
+INSERT INTO cases_effect (decision_id, proposed_action_id, key, reference, state, state_since,
+    state_reason, target_record_id, confirmed_at, adopted_at)
+SELECT cases_decision.id, cases_proposedaction.id, gen_random_uuid(), 'E-' || cases_decision.id,
+    'adopted', business_now(), '', '', business_now(), business_now()
+FROM cases_decision JOIN cases_proposedaction USING (proposal_id);
 """
 
 
@@ -239,4 +251,4 @@ def test_the_queue_looks_at_open_cases_only_and_up_nothing_by_reading_a_table(
         cursor.execute("ANALYZE")
     plan = by_deadline(condition_of(view, person=cast.owner)).explain()
     read_whole = set(re.findall(r"Seq Scan on (\w+)", plan))
-    assert not read_whole & {"cases_case", "cases_proposal", "cases_escalation", "cases_effect"}
+    assert read_whole <= {"cases_desk", "cases_person"}

@@ -130,4 +130,6 @@ def test_scenario_09_of_a_job_half_done_only_the_rest_is_proposed_and_the_half_i
     decision = release(case, cast.owner)
     (text,) = Effect.objects.filter(decision=decision).select_related("proposed_action")
     assert text.proposed_action.action == "send_customer_update"
-    assert "Wed 25 Nov 14:00–16:00 EST by Oakline Freight" in text.proposed_action.parameters["body"]
+    assert (
+        "Wed 25 Nov 14:00–16:00 EST by Oakline Freight" in text.proposed_action.parameters["body"]
+    )

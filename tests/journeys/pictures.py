@@ -15,7 +15,7 @@ def are_wanted() -> bool:
     return bool(FOLDER)
 
 
-def take(page: Page, name: str, *, height: int = 1500, start_at: str = "") -> None:
+def take(page: Page, name: str, *, height: int = 1200, start_at: str = "") -> None:
     """The page as it is, `height` CSS pixels of it, from the element `start_at` or the top on."""
     if not FOLDER:
         return

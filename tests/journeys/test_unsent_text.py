@@ -1,5 +1,6 @@
 """Text that was typed survives an ended session, a left page and a script-free form, in its tab."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +12,7 @@ from tests.journeys.conftest import OpenTab
 
 pytestmark = pytest.mark.browser
 REASON = "Checked with the shipper at five;\ntruck is fine."
+DROPPED = "The shipper took it back"
 
 type ContextOf = Callable[..., BrowserContext]
 
@@ -61,10 +63,14 @@ def test_a_case_closed_after_the_session_ended_gets_its_reason_back(
 ) -> None:
     page.get_by_text("Close without action", exact=True).click()
     page.get_by_label("Why nothing has to be done").fill(REASON)
+    drops = page.get_by_label(re.compile("^Drop “"))
+    for drop in drops.all():
+        drop.fill(DROPPED)
     session_ends(page)
     page.get_by_role("button", name="Close S-318 without action").click()
     sign_in_again(page, cast.owner.username)
     expect(page.get_by_label("Why nothing has to be done")).to_have_value(REASON)
+    assert [drop.input_value() for drop in drops.all()] == [DROPPED, DROPPED]
     assert stage_of(case) == "waiting_for_review"
 
     page.get_by_role("button", name="Close S-318 without action").click()

@@ -89,6 +89,18 @@ def test_p12_parts_are_asked_for_as_long_as_that_helps(
     assert len(outside.read) <= 1 + 22
 
 
+def test_p12_beside_what_was_told_there_is_more_to_find(
+    cast: Cast, outside: Outside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first 21 of 32 spoil the list; none of the others is lost to the patience for them."""
+    monkeypatch.setattr(Outside, "most_at_once", 32)
+    names = subjects(32)
+    a_night(cast, outside, names)
+    outside.spoiling = set(names[:21])
+    outside.refresh()
+    assert the_handover().cases_read == 11
+
+
 def test_p25_held_back_in_the_middle_of_a_list_the_rest_has_its_turn_later(
     cast: Cast, outside: Outside
 ) -> None:
@@ -135,6 +147,18 @@ def test_p12_what_the_feed_names_does_not_share_a_list_with_what_spoils_it(
     outside.refresh()
     assert outside.read[0] == ["S-03"]
     assert the_handover().cases_read == 1
+
+
+def test_p12_parts_of_what_the_feed_names_come_before_what_it_does_not_name(
+    cast: Cast, outside: Outside
+) -> None:
+    a_night(cast, outside, subjects(6))
+    for name in ("S-04", "S-05"):
+        outside.changes(name, a_shipment(42, subject=name), quote_of(name))
+    outside.spoiling = {"S-01", "S-04"}
+    outside.refresh()
+    assert outside.read[:3] == [["S-04", "S-05"], ["S-04"], ["S-05"]]
+    assert the_handover().cases_read == 4
 
 
 def test_p25_a_change_named_after_the_refresh_is_read_at_the_next_look(

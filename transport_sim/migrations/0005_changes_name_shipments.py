@@ -16,4 +16,5 @@ class Migration(migrations.Migration):
             field=models.CharField(max_length=64, default=""),
             preserve_default=False,
         ),
+        migrations.RunSQL("SELECT transport_sim_past.show_tables();", migrations.RunSQL.noop),
     ]

@@ -1,11 +1,12 @@
 /* Text that was typed and has not counted stays in this tab: a session that ended, or a page that
-   was left, takes nothing away. Kept apart by case, act and person; gone with the tab. */
+   was left, takes nothing away. Kept apart by case, act and person; gone with the tab.
+   A key is `case-act`; further boxes of the same act stand under it, as `case-act/box`. */
 (() => {
   "use strict";
 
   const PREFIX = "unsent:";
   const person = document.body.dataset.person;
-  const boxes = () => document.querySelectorAll("textarea[data-draft]");
+  const boxes = () => document.querySelectorAll("[data-draft]");
 
   function storage() {
     try {
@@ -18,12 +19,19 @@
   const kept = storage();
   if (!kept) return;
 
-  const forget = (key) => kept.removeItem(PREFIX + key);
+  const namesOf = (start) => Object.keys(kept).filter((name) => name.startsWith(PREFIX + start));
+
+  const drop = (key) => kept.removeItem(PREFIX + key);
+
+  function forget(key) {
+    drop(key);
+    if (key) namesOf(`${key}/`).forEach((name) => kept.removeItem(name));
+  }
 
   function keep(box) {
     // What the page itself put there, and nobody touched, is not typed text.
     const isUntouched = box.hasAttribute("data-prefilled") && box.value === box.defaultValue;
-    if (isUntouched || !box.value.trim()) return forget(box.dataset.draft);
+    if (isUntouched || !box.value.trim()) return drop(box.dataset.draft);
     kept.setItem(PREFIX + box.dataset.draft, JSON.stringify({ person, text: box.value }));
   }
 
@@ -33,9 +41,7 @@
   }
 
   function keysOfCase(number) {
-    return Object.keys(kept)
-      .filter((name) => name.startsWith(`${PREFIX}${number}-`))
-      .map((name) => name.slice(PREFIX.length));
+    return namesOf(`${number}-`).map((name) => name.slice(PREFIX.length));
   }
 
   function showWithoutForm(text) {
@@ -46,7 +52,7 @@
 
   function putBack(key) {
     const text = textOf(key);
-    const box = document.querySelector(`textarea[data-draft="${key}"]`);
+    const box = document.querySelector(`[data-draft="${key}"]`);
     if (!text || box?.value === text) return;
     if (box && !box.readOnly) {
       box.value = text;
@@ -62,7 +68,7 @@
   else if (person) boxes().forEach((box) => putBack(box.dataset.draft));
 
   document.addEventListener("input", (event) => {
-    if (person && event.target.matches("textarea[data-draft]")) keep(event.target);
+    if (person && event.target.matches("[data-draft]")) keep(event.target);
   });
 
   document.addEventListener("submit", (event) => {
