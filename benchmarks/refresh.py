@@ -35,7 +35,7 @@ from cases.models import AuditEvent, Case, Handover, Observation, Proposal, Sour
 from cases.vocabulary.refreshing import CaseToRead, FeedGrant, NotRead, ReadingsBySubject
 
 ROUNDS, SAMPLE = 3, 500
-AT_LEAST_FASTER, AT_MOST_SLOWER, AT_MOST_LONGER = 50, 20, 1.1
+AT_LEAST_FASTER, AT_MOST_SLOWER, AT_MOST_LONGER = 50, 20, 1.2
 
 
 class Watched(RecordRefresh):
