@@ -50,8 +50,8 @@ def test_p12_bad_records_side_by_side_cost_no_other_its_reading(
 
 
 def test_p12_a_system_that_answers_no_list_is_soon_left_alone(cast: Cast, outside: Outside) -> None:
-    """One call for each list, and some for the parts of the first; all of them would take 75."""
-    names = subjects(45)
+    """One call for each list, and some for the parts of the first; all of them would take 25."""
+    names = subjects(15)
     cases = a_night(cast, outside, names)
     outside.spoiling = set(names)
     outside.refresh()
