@@ -18,6 +18,7 @@ from cases.queries.handover import find_row, row_of
 from cases.queries.handover_shapes import SheetRow
 from cases.vocabulary.errors import Conflict, InvalidInput, ReadBackDiffers, RowOvertaken
 from cases.vocabulary.handover_sheet import (
+    QUICKEST_READING,
     ReadBackFact,
     can_have_read,
     differences,
@@ -164,7 +165,10 @@ def _check_may_move(
     taken = RowAnswer.objects.filter(row__handover=handover, by=by, kind__in=MOVES)
     last_at = taken.order_by("-at").values_list("at", flat=True).first()
     if not can_have_read(shown_at=given.shown_at, last_at=last_at, at=at):
-        raise Conflict("Nobody reads a case that fast. Read the row, then answer again.")
+        seconds = round(QUICKEST_READING.total_seconds())
+        raise Conflict(
+            f"Nobody reads a case that fast. Read the row for {seconds} seconds, then answer again."
+        )
 
 
 def _keep(

@@ -41,7 +41,7 @@ SECTIONS: dict[Section, SectionRule] = {
     Section.NO_OWNER: SectionRule(
         label="No available owner",
         asks_for="Give each an owner, or escalate it.",
-        empty="Every case has an owner who is there.",
+        empty="Nobody is away; who went off shift keeps a case until it is accepted.",
     ),
     Section.UNKNOWN_OUTCOME: SectionRule(
         label="Outcome unknown",
