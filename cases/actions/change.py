@@ -183,7 +183,7 @@ class Change:
     def ensure_owner(self, *, reason: str) -> None:
         """A case that needs somebody, and has nobody, goes to the desk's lead."""
         case = self.case
-        if case.owner is None:
+        if case.owner_id is None:
             case.owner = case.desk.lead
             self.record("owner_changed", to=str(case.owner), before="", reason=reason)
 

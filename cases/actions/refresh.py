@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Q, prefetch_related_objects
 
 from cases.actions.batch import ChangeOfMany, changing_many, save_many
 from cases.actions.evidence import (
@@ -92,12 +92,13 @@ def _locked(case_ids: Sequence[int], at: datetime) -> Locked:
         Q(stage__in=[*at_rest, *(stage.value for stage in UNDER_WAY)])
         | Q(stage=Stage.BLOCKED.value, blocked_from__in=at_rest)
     )
-    locked = (
+    locked = list(
         cases.select_for_update(of=("self",), skip_locked=True)
-        .select_related("owner", "desk__lead")
-        .prefetch_related("goals")
+        .select_related("desk__lead")
         .order_by("pk")
     )
+    # After the lock: a join to an owner who just changed would show that there is none.
+    prefetch_related_objects(locked, "owner", "goals")
     found = {case.pk: case for case in locked}
     free = Run.objects.filter(case__in=found).filter(Q(lease_until=None) | Q(lease_until__lte=at))
     runs = free.select_for_update(skip_locked=True).order_by("pk")
@@ -163,12 +164,12 @@ def _records(system: str, keys: Collection[Key]) -> dict[Key, SourceRecord]:
         [SourceRecord(system=system, record_type=kind, record_id=name) for kind, name in keys],
         ignore_conflicts=True,
     )
-    found = (
+    found = list(
         SourceRecord.objects.filter(system=system, record_id__in=[name for _, name in keys])
-        .select_related("latest", "last_attempt")
         .select_for_update(of=("self",))
         .order_by("pk")
     )
+    prefetch_related_objects(found, "latest", "last_attempt")  # after the lock, as above
     named = {(record.record_type, record.record_id): record for record in found}
     return {key: record for key, record in named.items() if key in keys}
 

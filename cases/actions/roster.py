@@ -192,6 +192,8 @@ class NewRule:
             type_of(kind=self.kind, code=self.case_type)
         elif self.kind:
             playbook_of(self.kind)
+        elif self.case_type:
+            raise InvalidInput("A rule for a type names its kind too. Choose it from the list.")
         if self.position is not None and self.person is not None:
             raise InvalidInput("A rule names a position or a person, not both.")
         if self.person is not None:

@@ -51,7 +51,7 @@ def trust_source(
 
 def _gone_back(case: Case, record_id: int) -> SourceRecord:
     """The case's record, locked; raises unless it stands at an older version than was seen."""
-    found = SourceRecord.objects.select_for_update(of=("self",)).select_related("latest")
+    found = SourceRecord.objects.select_for_update(of=("self",))
     record = found.filter(pk=record_id, cases=case).first()
     if record is None:
         raise NotFound("This case has no such source record.")

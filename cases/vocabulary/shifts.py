@@ -87,10 +87,9 @@ def check_starts(starts: Sequence[ShiftStart]) -> None:
     """Raise `InvalidInput` unless the starts make a usable week."""
     if not any(start.days for start in starts):
         raise InvalidInput("A desk needs at least one shift on at least one day.")
+    _check_names(starts)
     taken: set[tuple[int, time]] = set()
     for start in starts:
-        if not start.name.strip():
-            raise InvalidInput("Give each shift a name.")
         if not start.days <= set(range(len(DAYS))):
             raise InvalidInput(f"{start.name}: days are Monday to Sunday.")
         if not timedelta(0) <= start.overlap <= LONGEST_OVERLAP:
@@ -99,6 +98,17 @@ def check_starts(starts: Sequence[ShiftStart]) -> None:
             if (day, start.at) in taken:
                 raise InvalidInput(f"Two shifts start on {DAYS[day]} at {start.at:%H:%M}.")
             taken.add((day, start.at))
+
+
+def _check_names(starts: Sequence[ShiftStart]) -> None:
+    known: set[str] = set()
+    for start in starts:
+        name = start.name.strip().casefold()
+        if not name:
+            raise InvalidInput("Give each shift a name.")
+        if name in known:
+            raise InvalidInput(f"Two shifts are called {start.name}. Give each its own name.")
+        known.add(name)
 
 
 def shift_at(moment: datetime, *, zone: str, starts: Sequence[ShiftStart]) -> Shift:

@@ -148,8 +148,8 @@ def typed_lines(posted: QueryDict) -> list[ShiftLine]:
 
 def _start(posted: QueryDict, line: int) -> ShiftStart:
     name = posted.get(f"name-{line}", "").strip()
-    if len(name) > 40:
-        raise InvalidInput("A shift's name has at most 40 characters.")
+    if len(name) > 40 or not name.isprintable():
+        raise InvalidInput("A shift's name has at most 40 characters that can be seen.")
     days, overlap = posted.getlist(f"days-{line}"), posted.get(f"overlap-{line}", "") or "0"
     if not days or not all(day in WEEKDAY_NAMES for day in days):
         raise InvalidInput(f"{name}: choose the days on which it starts.")

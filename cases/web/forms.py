@@ -11,6 +11,8 @@ from cases.models import Decision, Desk, Goal, RowAnswer
 from cases.vocabulary.errors import InvalidInput
 from cases.vocabulary.shifts import WallTime
 
+LONGEST_READ_BACK = 200
+
 
 class PostedForm(forms.Form):
     """A form whose mistakes are raised as one sentence."""
@@ -197,12 +199,14 @@ class RowForm(ReasonForm):
     as_blocked = forms.BooleanField(required=False)
 
     def read_back(self) -> dict[str, str]:
-        """Fact key to the value that was read back."""
+        """Fact key to the value that was read back; what cannot be a value counts as not read."""
         prefix = "read-"
         return {
             name.removeprefix(prefix): str(value)
             for name, value in self.data.items()
             if name.startswith(prefix)
+            and str(value).isprintable()
+            and len(str(value)) <= LONGEST_READ_BACK
         }
 
 

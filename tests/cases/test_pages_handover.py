@@ -152,6 +152,19 @@ def test_p27_an_old_page_is_answered_with_409_and_the_difference(
     assert owner_of("S-318") == cast.owner
 
 
+@pytest.mark.parametrize("typed", ["none\x00", "none\u202e", "none" * 60])
+def test_p27_a_read_back_that_cannot_be_a_value_counts_as_not_read(
+    cast: Cast, handover: Handover, typed: str
+) -> None:
+    Case.objects.filter(subject="S-318").update(decide_by=business_now() + timedelta(minutes=30))
+    client = client_of(cast.colleague)
+    page = page_of(client, handover)
+    refused = answered(client, page, "S-318", "accept", **{"read-carrier_assignment": typed})
+    assert refused.status_code == 409
+    assert "Carrier was read back as “nothing”" in refused.content.decode()
+    assert owner_of("S-318") == cast.owner
+
+
 def test_p27_a_page_accepted_at_once_was_not_read(cast: Cast, handover: Handover) -> None:
     client = client_of(cast.colleague)
     page = str(client.get(f"/handover/{handover.pk}/").content.decode())

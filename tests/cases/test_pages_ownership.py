@@ -95,7 +95,7 @@ def test_an_operator_changes_no_rule(rostered: Cast, act: str, values: dict[str,
     assert Desk.objects.get().lead == rostered.lead
 
 
-@pytest.mark.parametrize("scope", ["freight_exception:E99", "nonsense:", "nonsense", ""])
+@pytest.mark.parametrize("scope", ["freight_exception:E99", "nonsense:", "nonsense", "", ":E02"])
 def test_a_rule_for_cases_that_cannot_be_is_explained(rostered: Cast, scope: str) -> None:
     address = f"/ownership/{rostered.desk.pk}/rule/"
     answer = client_of(rostered.lead).post(address, {"scope": scope, "asked": "backup"})

@@ -195,6 +195,8 @@ def test_the_shifts_of_the_desk_are_set_with_their_overlap(rostered: Cast) -> No
         ({"days-0": []}, "choose the days"),
         ({"overlap-0": "999"}, "an overlap lasts from 0 minutes to 4 hours"),
         ({"name-0": "Morning"}, "Day has a roster, so it stays"),
+        ({"name-0": "evening"}, "Two shifts are called Evening"),
+        ({"name-0": "Da\x00y"}, "characters that can be seen"),
     ],
 )
 def test_a_week_that_makes_no_sense_is_explained_and_stays_typed(
