@@ -3,12 +3,13 @@
 How much of it is needed follows from what the source declares that it can do.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal
 
-from agent.sources.base import NoLease, TargetLease
+from agent.sources.base import NoLease, Permit, TargetLease
 from agent.state import Work
 from cases.vocabulary.errors import CallsPaused
 from cases.vocabulary.lanes import Lane
@@ -26,10 +27,25 @@ TARGET_LEASE = timedelta(seconds=60)
 
 def read_sources(work: Work, situation: Situation) -> None:
     """Read everything the case is about and keep what was read."""
-    readings = work.source.read(
-        subject=situation.subject, records=situation.records, permit=work.permit
+    readings, asked_at = _asked(
+        work,
+        lambda permit: work.source.read(
+            subject=situation.subject, records=situation.records, permit=permit
+        ),
     )
-    work.desk.record_readings(grant=work.grant, readings=readings)
+    work.desk.record_readings(grant=work.grant, readings=readings, asked_at=asked_at)
+
+
+def _asked[Told](work: Work, ask: Callable[[Permit], Told]) -> tuple[Told, datetime]:
+    """What is told, with the time from which it may be: that of the first call for it."""
+    calls: list[datetime] = []
+
+    def permit() -> None:
+        work.permit()
+        calls.append(work.now)
+
+    told = ask(permit)
+    return told, calls[0] if calls else work.now
 
 
 def lease_on_target(work: Work, situation: Situation) -> TargetLease | NoLease | None:
@@ -79,14 +95,8 @@ def look_at_targets(work: Work, situation: Situation) -> list[TargetLook] | NoLe
 
 def _look_up(work: Work, effect: EffectWork) -> TargetLook:
     """One look, with the time from which what it shows may be."""
-    asked_at: list[datetime] = []
-
-    def permit() -> None:
-        work.permit()
-        asked_at.append(work.now)
-
-    look = work.source.look_up(effect=effect, permit=permit)
-    return replace(look, asked_at=asked_at[0] if asked_at else work.now)
+    look, asked_at = _asked(work, lambda permit: work.source.look_up(effect=effect, permit=permit))
+    return replace(look, asked_at=asked_at)
 
 
 def still_holds_under_lease(work: Work, situation: Situation) -> bool:

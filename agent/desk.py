@@ -5,7 +5,7 @@ taken from the database for each step. Nodes and runner know only the protocol.
 """
 
 from collections.abc import Collection, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from cases.actions import (
@@ -96,8 +96,13 @@ class Desk(Protocol):
     def open_among(self, *, case_ids: Collection[int]) -> set[int]:
         """Which of these cases are open; one that is not never is again."""
 
-    def record_readings(self, *, grant: Grant, readings: Sequence[SourceReading]) -> None:
-        """Keep what was read, links to new records included; failures are kept too."""
+    def record_readings(
+        self, *, grant: Grant, readings: Sequence[SourceReading], asked_at: datetime
+    ) -> None:
+        """Keep what was read, links to new records included; failures are kept too.
+
+        `asked_at` is when it was asked for: what changed after that need not be in it.
+        """
 
     def compare_with_now(self, *, grant: Grant) -> Comparison:
         """Weigh the newest readings against the standing proposal and write down what follows."""
@@ -205,9 +210,11 @@ class RecordDesk:
         """See `Desk.open_among`."""
         return situation.open_among(case_ids=case_ids)
 
-    def record_readings(self, *, grant: Grant, readings: Sequence[SourceReading]) -> None:
+    def record_readings(
+        self, *, grant: Grant, readings: Sequence[SourceReading], asked_at: datetime
+    ) -> None:
         """See `Desk.record_readings`."""
-        evidence.record_readings(grant=grant, by=self._agent, readings=readings)
+        evidence.record_readings(grant=grant, by=self._agent, readings=readings, asked_at=asked_at)
 
     def compare_with_now(self, *, grant: Grant) -> Comparison:
         """See `Desk.compare_with_now`."""

@@ -179,11 +179,14 @@ class Pass:
 
     def _ask(self, cases: Cases) -> NotRead | None:
         """Ask for all of these at once and write down what is told; why not, if so."""
+        asked_at = self.desk.now()
         told = self.source.read_many(cases=cases, permit=self._permit)
         if not isinstance(told, NotRead):
             self.answers += 1
             self._note(cases)
-            self.read += self.desk.take_in(grant=self.grant, cases=cases, told=told)
+            self.read += self.desk.take_in(
+                grant=self.grant, cases=cases, told=told, asked_at=asked_at
+            )
             return None
         self.wait = max(self.wait, told.retry_after)
         if not told.was_asked:
@@ -232,7 +235,8 @@ class Pass:
             for some in batched(cases, self.source.most_at_once):
                 if self._seconds >= PASS_SECONDS:
                     return False
-                self.desk.take_in(grant=self.grant, cases=some, told=why)
+                asked_at = self.desk.now()
+                self.desk.take_in(grant=self.grant, cases=some, told=why, asked_at=asked_at)
         return True
 
     def _note(self, cases: Cases) -> None:

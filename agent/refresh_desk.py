@@ -54,8 +54,12 @@ class RefreshDesk(Protocol):
         grant: FeedGrant,
         cases: Sequence[CaseToRead],
         told: ReadingsBySubject | NotRead,
+        asked_at: datetime,
     ) -> int:
-        """Keep what was read, or why not, and write down what follows; says for how many."""
+        """Keep what was read, or why not, and write down what follows; says for how many.
+
+        `asked_at` is when it was asked for: what changed after that need not be in it.
+        """
 
     def end(self, *, grant: FeedGrant, is_complete: bool, wait: timedelta) -> None:
         """Give the system back; `is_complete` when everything was tried, `wait` before the next."""
@@ -108,9 +112,12 @@ class RecordRefresh:
         grant: FeedGrant,
         cases: Sequence[CaseToRead],
         told: ReadingsBySubject | NotRead,
+        asked_at: datetime,
     ) -> int:
         """See `RefreshDesk.take_in`."""
-        return refresh.take_in(grant=grant, by=self._agent, cases=cases, told=told)
+        return refresh.take_in(
+            grant=grant, by=self._agent, cases=cases, told=told, asked_at=asked_at
+        )
 
     def end(self, *, grant: FeedGrant, is_complete: bool, wait: timedelta) -> None:
         """See `RefreshDesk.end`."""

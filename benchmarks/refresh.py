@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from statistics import median
 
 from tools.oneline import OneLine
@@ -50,10 +50,15 @@ class Watched(RecordRefresh):
         return proved
 
     def take_in(
-        self, *, grant: FeedGrant, cases: Sequence[CaseToRead], told: ReadingsBySubject | NotRead
+        self,
+        *,
+        grant: FeedGrant,
+        cases: Sequence[CaseToRead],
+        told: ReadingsBySubject | NotRead,
+        asked_at: datetime,
     ) -> int:
         """See `RefreshDesk.take_in`."""
-        taken = super().take_in(grant=grant, cases=cases, told=told)
+        taken = super().take_in(grant=grant, cases=cases, told=told, asked_at=asked_at)
         if not isinstance(told, NotRead):
             self.last_read_at = time.monotonic()
         return taken

@@ -124,9 +124,7 @@ def _copy(rows: Iterable[_Link]) -> None:
 
 def append_to_house(*, by: Actor, at: datetime, event: str, data: dict[str, Any]) -> AuditEvent:
     """Append one event to the chain of the house; takes that chain's lock until the commit."""
-    _check_in_transaction()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('watchbill.audit.house'))")
+    lock_house()
     return _chain(
         AuditEvent(
             case_id=HOUSE,
@@ -139,6 +137,13 @@ def append_to_house(*, by: Actor, at: datetime, event: str, data: dict[str, Any]
             data=data,
         )
     )
+
+
+def lock_house() -> None:
+    """Take the lock of the house's chain until the transaction ends; raises `NotInTransaction`."""
+    _check_in_transaction()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('watchbill.audit.house'))")
 
 
 def _check_in_transaction() -> None:

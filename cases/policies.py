@@ -3,7 +3,7 @@
 A page asks the same rule through `reason_against`, so a disabled control says exactly why.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from cases.models import (
     AgentIdentity,
     Case,
     Decision,
+    Handover,
     Person,
     Proposal,
     Role,
@@ -18,6 +19,7 @@ from cases.models import (
 )
 from cases.vocabulary.clocks import local_text
 from cases.vocabulary.errors import Conflict, DecisionRefused, Refused, WatchbillError
+from cases.vocabulary.rosters import Sides
 from cases.vocabulary.stages import Stage
 
 DECIDERS = frozenset({Role.OPERATOR, Role.LEAD})
@@ -149,20 +151,56 @@ def check_may_see_numbers(*, person: Person) -> None:
         raise Refused(f"{person} cannot see the desk's numbers. Ask a lead.")
 
 
-def check_may_hand_over(*, person: Person, outgoing: Collection[int]) -> None:
-    """The sheet is published by somebody of the outgoing shift, or a lead."""
+def check_may_keep_sheet(*, person: Person, sides: Sides) -> None:
+    """A sheet is kept by the two shifts it lies between, and by the desk's lead and manager."""
     check_may_write(person=person)
-    if outgoing and person.role != Role.LEAD and person.pk not in outgoing:
-        raise Refused("Somebody of the outgoing shift publishes the sheet. Ask them, or a lead.")
+    if not sides.has_place(person.pk):
+        raise Refused(
+            f"{person} stands in neither of the two shifts of this handover. Ask somebody who "
+            "does, or the desk's lead."
+        )
 
 
-def check_may_sign(*, person: Person, primary: int | None, published_by: str) -> None:
-    """The sheet is signed by a lead or the incoming primary, never by who handed it over."""
+def check_may_take_over(*, person: Person, sides: Sides) -> None:
+    """Rows are accepted, assigned and refused by the incoming shift, or the lead or manager."""
+    check_may_keep_sheet(person=person, sides=sides)
+    if not sides.takes_over(person.pk):
+        raise Refused(
+            "The incoming shift accepts, assigns or refuses, or the desk's lead. You can ask or "
+            "escalate."
+        )
+
+
+def check_may_hand_over(*, person: Person, sides: Sides) -> None:
+    """The sheet is published by somebody of the outgoing shift, or the desk's lead or manager."""
+    check_may_write(person=person)
+    if not sides.hands_over(person.pk):
+        raise Refused(
+            "Somebody of the outgoing shift publishes the sheet. Ask them, or the desk's lead."
+        )
+
+
+def check_may_sign(*, person: Person, handover: Handover, sides: Sides, at: datetime) -> None:
+    """A published sheet is signed from the boundary on, by a lead or the incoming primary.
+
+    Never by the shift that leaves, nor by whoever handed it over. Its desk is loaded.
+    """
     check_may_own(person=person)
-    if person.role != Role.LEAD and person.pk != primary:
+    is_lead = person.role == Role.LEAD and sides.takes_over(person.pk)
+    if not is_lead and person.pk != sides.incoming.primary:
         raise Refused("A lead or the primary of the incoming shift signs. Ask one of them.")
-    if str(person) == published_by:
+    if sides.only_leaves(person.pk):
+        raise Refused("You stand in the shift that leaves, so somebody of the incoming one signs.")
+    if handover.published_at is None:
+        raise Conflict(
+            "Nobody has handed this sheet over yet. Ask the outgoing shift to publish it, or the "
+            "desk's lead; then sign."
+        )
+    if handover.outgoing_id == person.pk:
         raise Refused("You handed this desk over, so somebody of the incoming shift signs.")
+    if at < handover.boundary:
+        begins = local_text(handover.boundary, zone=handover.desk.zone)
+        raise Conflict(f"The next shift begins {begins}. Sign from then on.")
 
 
 def check_may_pause(*, person: Person | AgentIdentity) -> None:

@@ -205,8 +205,8 @@ class SimulatorControl:
         "webhook_delay" and "webhook_reorder" (goes after the next event, at most ``seconds``
         later).
 
-        Without ``method``, faults about commits concern writes only. Without ``times``, until
-        ``clear_faults``.
+        Without ``method``, faults about commits concern writes only. ``path_prefix`` may go on
+        into the query. Without ``times``, until ``clear_faults``.
         """
         body = {
             "kind": kind,

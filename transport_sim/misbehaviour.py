@@ -57,7 +57,7 @@ class Kind:
         methods = (fault.method,) if fault.method else self.usual or self.methods
         return (
             request.method in methods
-            and request.path.startswith(fault.path_prefix)
+            and request.get_full_path().startswith(fault.path_prefix)
             and self.suits(request)
         )
 

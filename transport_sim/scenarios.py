@@ -120,6 +120,11 @@ def _build_wave(now: datetime) -> None:
         )
 
 
+def _build_desk(now: datetime) -> None:
+    _build_s318(now)
+    _build_wave(now)
+
+
 def _stop(shipment_id: str, sequence: int, place: str, zone: str, start: str, end: str) -> None:
     Stop.objects.create(
         id=f"{shipment_id}-{sequence}",
@@ -169,6 +174,12 @@ SCENARIOS = {
             title="Thirty uncovered reefer loads at 17:00, each with one rate until midnight",
             starts_at=datetime(2026, 11, 23, 23, 0, tzinfo=UTC),
             build=_build_wave,
+        ),
+        Scenario(
+            name="desk",
+            title="S-318 overnight, and thirty other uncovered reefer loads beside it",
+            starts_at=datetime(2026, 11, 23, 22, 0, tzinfo=UTC),
+            build=_build_desk,
         ),
     )
 }

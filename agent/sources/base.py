@@ -116,4 +116,7 @@ class BulkSource(Protocol):
     def read_many(
         self, *, cases: Sequence[CaseToRead], permit: Permit
     ) -> ReadingsBySubject | NotRead:
-        """Fresh readings of each subject, as `Source.read` gives them; each fails on its own."""
+        """Fresh readings of each subject, as `Source.read` gives them; each fails on its own.
+
+        Several cases may be about one subject: every record that any of them knows is told.
+        """

@@ -1,7 +1,7 @@
 """The transport system read for many cases at once: its change feed, and lists by shipment."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from agent.sources.base import Permit
@@ -17,7 +17,7 @@ from cases.vocabulary.refreshing import (
     NotRead,
     ReadingsBySubject,
 )
-from cases.vocabulary.work import Capabilities, SourceReading, VersionKind
+from cases.vocabulary.work import Capabilities, RecordKey, SourceReading, VersionKind
 
 MOST_AT_ONCE = 200
 ENTRIES_PER_PAGE = 500
@@ -90,15 +90,16 @@ class TransportBulk:
         except (Unreadable, Malformed, Missing) as error:
             return _not_read(error)
         return {
-            case.subject: self._readings(
-                case, found, missing, of_quotes, of_messages, at, quotes_at
+            subject: self._readings(
+                subject, records, found, missing, of_quotes, of_messages, at, quotes_at
             )
-            for case in cases
+            for subject, records in _known(cases).items()
         }
 
     def _readings(
         self,
-        case: CaseToRead,
+        subject: str,
+        records: Sequence[RecordKey],
         found: Mapping[str, list[object]],
         missing: set[str],
         quotes: Mapping[str, list[object]],
@@ -106,7 +107,6 @@ class TransportBulk:
         at: datetime,
         quotes_at: datetime,
     ) -> list[SourceReading]:
-        subject, records = case.subject, case.records
         if subject not in found:
             failure = "" if subject in missing else "transport system left it out of its answer"
             return without_facts(subject=subject, records=records, failure=failure)
@@ -123,6 +123,14 @@ class TransportBulk:
             )
         except Malformed as error:
             return without_facts(subject=subject, records=records, failure=str(error))
+
+
+def _known(cases: Iterable[CaseToRead]) -> Mapping[str, Sequence[RecordKey]]:
+    """Subject to the records that any of the cases about it knows, each once."""
+    known: dict[str, dict[RecordKey, None]] = defaultdict(dict)
+    for case in cases:
+        known[case.subject].update(dict.fromkeys(case.records))
+    return {subject: tuple(records) for subject, records in known.items()}
 
 
 def _digest(entry: Record) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import OperationalError, transaction
 from django.db.models import Model
-from psycopg.errors import LockNotAvailable
+from psycopg.errors import DeadlockDetected, LockNotAvailable
 
 from cases import audit
 from cases.clock import business_now
@@ -266,14 +266,14 @@ def keep_refusal(
 
 
 @contextmanager
-def busy_is_a_conflict() -> Iterator[None]:
-    """Say in words that a row stayed locked; the database gives up after `lock_timeout`."""
+def busy_is_a_conflict(what: str = "this case") -> Iterator[None]:
+    """Say in words that it stayed locked: after `lock_timeout`, or where two waited in a circle."""
     try:
         yield
     except OperationalError as error:
-        if not isinstance(error.__cause__, LockNotAvailable):
+        if not isinstance(error.__cause__, LockNotAvailable | DeadlockDetected):
             raise
-        raise Busy("Someone else is changing this case right now. Try again.") from error
+        raise Busy(f"Someone else is changing {what} right now. Try again.") from error
 
 
 def check_open(case: Case) -> None:

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
 from cases import audit
-from cases.actions.change import actor_for
+from cases.actions.change import actor_for, busy_is_a_conflict
 from cases.clock import business_now
 from cases.models import ClockOffset, ClockRequest, Person
 from cases.vocabulary.actors import SYSTEM
@@ -43,7 +43,7 @@ def ask_to_advance(*, until: datetime, by: Person, at: datetime) -> None:
     if until <= at:
         raise InvalidInput("Time only moves forward.")
     try:
-        with transaction.atomic():
+        with busy_is_a_conflict("this"), transaction.atomic():
             ClockRequest.objects.create(
                 until=until,
                 asked_by=str(by),

@@ -8,16 +8,18 @@ facts are read again before anything is sent.
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import connection, transaction
+from django.db import connection
 
 from cases import audit, policies
-from cases.actions.change import actor_for, busy_is_a_conflict
+from cases.actions.change import actor_for
+from cases.actions.house import in_house
 from cases.models import AgentIdentity, Case, Desk, Person, SourceRecord, StandingCondition
-from cases.vocabulary.errors import Conflict, InvalidInput, NotFound, Refused
+from cases.vocabulary.errors import Conflict, InvalidInput, NotFound
 from cases.vocabulary.shifts import WallTime, chosen_instant
 from cases.vocabulary.texts import plain_text, reason_given
 
 LONGEST_TITLE = 200
+REFUSED = "condition_refused"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,14 +47,9 @@ def open_condition(
     When this returns and it stops releases, no attempt begins any more. Raises `Refused` for people
     who may not and for agents, and `InvalidInput` for what cannot be meant.
     """
-    _check_may_set(by, act="open a condition", at=at)
-    title = reason_given(wanted.title, missing="Say what holds, in a few words.")
-    if len(title) > LONGEST_TITLE:
-        raise InvalidInput(f"A title is at most {LONGEST_TITLE} characters; the rest is detail.")
-    if wanted.sort not in StandingCondition.Sort:
-        raise InvalidInput("Choose what kind of condition it is.")
-    _check_system(wanted.system)
-    with busy_is_a_conflict(), transaction.atomic():
+    with in_house(by=by, at=at, act="open a condition", refused_as=REFUSED) as moment:
+        policies.check_may_set_conditions(person=by)
+        title = _checked_title(wanted)
         if wanted.blocks_releases:
             _lock_gate("pg_advisory_xact_lock")
         condition = StandingCondition.objects.create(
@@ -63,18 +60,25 @@ def open_condition(
             system=wanted.system,
             blocks_releases=wanted.blocks_releases,
             opened_by=str(by),
-            opened_at=at,
+            opened_at=moment,
             review_at=None if wanted.review is None else chosen_instant(wanted.review),
         )
-        _record(condition, "condition_opened", by=by, at=at, reason=condition.detail)
+        _record(condition, "condition_opened", by=by, at=moment, reason=condition.detail)
     return condition
 
 
-def _check_system(system: str) -> None:
-    """A misspelt system would hold nothing, and be believed."""
+def _checked_title(wanted: NewCondition) -> str:
+    """What holds, in a few words; a misspelt system would hold nothing, and be believed."""
+    title = reason_given(wanted.title, missing="Say what holds, in a few words.")
+    if len(title) > LONGEST_TITLE:
+        raise InvalidInput(f"A title is at most {LONGEST_TITLE} characters; the rest is detail.")
+    if wanted.sort not in StandingCondition.Sort:
+        raise InvalidInput("Choose what kind of condition it is.")
     known = SourceRecord.objects.values_list("system", flat=True).distinct()
-    if system and system not in known:
-        raise InvalidInput(f"No case reads from {system!r}. Known: {', '.join(sorted(known))}.")
+    if wanted.system and wanted.system not in known:
+        named = ", ".join(sorted(known))
+        raise InvalidInput(f"No case reads from {wanted.system!r}. Known: {named}.")
+    return title
 
 
 def close_condition(
@@ -84,19 +88,19 @@ def close_condition(
 
     Raises `Conflict`, naming who, when it was closed before.
     """
-    _check_may_set(by, act="close a condition", at=at)
-    said = reason_given(
-        reason, missing="Say why it no longer holds; everyone at the desk reads it."
-    )
-    with transaction.atomic():
-        condition = StandingCondition.objects.select_for_update().filter(pk=condition_id).first()
+    with in_house(by=by, at=at, act="close a condition", refused_as=REFUSED) as moment:
+        policies.check_may_set_conditions(person=by)
+        said = reason_given(
+            reason, missing="Say why it no longer holds; everyone at the desk reads it."
+        )
+        condition = StandingCondition.objects.filter(pk=condition_id).first()
         if condition is None:
             raise NotFound(f"There is no condition {condition_id}.")
         if condition.closed_at is not None:
             raise Conflict(f"{condition.closed_by} closed this condition already.")
-        condition.closed_by, condition.closed_at, condition.closed_reason = str(by), at, said
+        condition.closed_by, condition.closed_at, condition.closed_reason = str(by), moment, said
         condition.save(update_fields=("closed_by", "closed_at", "closed_reason"))
-        _record(condition, "condition_closed", by=by, at=at, reason=said)
+        _record(condition, "condition_closed", by=by, at=moment, reason=said)
 
 
 def what_holds(case: Case) -> StandingCondition | None:
@@ -134,18 +138,3 @@ def _record(
             "reason": reason,
         },
     )
-
-
-def _check_may_set(by: Person | AgentIdentity, *, act: str, at: datetime) -> None:
-    """Raise `Refused` for whoever may not, and keep that they tried."""
-    try:
-        policies.check_may_set_conditions(person=by)
-    except Refused as error:
-        with transaction.atomic():
-            audit.append_to_house(
-                by=actor_for(by),
-                at=at,
-                event="condition_refused",
-                data={"act": act, "reason": str(error)},
-            )
-        raise

@@ -10,7 +10,7 @@ from datetime import datetime
 import structlog
 from django.db import InterfaceError, OperationalError, connection, transaction
 
-from cases.actions.change import Change, changing
+from cases.actions.change import Change, busy_is_a_conflict, changing
 from cases.actions.late_reports import effect_reported, look_again
 from cases.actions.pauses import standing_pause
 from cases.clock import business_now
@@ -32,10 +32,10 @@ def receive_event(*, system: str, event_id: str, content: bytes, at: datetime) -
     """Keep a signed message and apply it, in one transaction; one that was kept before is dropped.
 
     What cannot be read, or comes under the id of another message, is kept in quarantine. `at` is
-    business time.
+    business time. Raises `Busy` when the same event is just being kept by somebody else.
     """
     digest = hashlib.sha256(content).hexdigest()
-    with transaction.atomic():
+    with busy_is_a_conflict("this event"), transaction.atomic():
         _one_at_a_time(f"{system} {event_id}")
         known = InboundEvent.objects.filter(system=system, event_id=event_id)
         if known.filter(content_digest=digest).exists():

@@ -17,7 +17,7 @@ from cases.actions.releases import (
 )
 from cases.models import Case, CaseSource, Effect, Evidence, Observation, Proposal, SourceRecord
 from cases.queries.goals import goal_credit, open_goals
-from cases.queries.sheets import sheet_of
+from cases.queries.sheets import absence_in, sheet_of
 from cases.vocabulary.actors import Actor
 from cases.vocabulary.digest import digest_of
 from cases.vocabulary.facts import (
@@ -33,8 +33,13 @@ from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import Comparison, Grant, ReadOutcome, SourceReading
 
 
-def record_readings(*, grant: Grant, by: Actor, readings: Sequence[SourceReading]) -> None:
-    """Keep every reading, failures included; a record seen for the first time is linked."""
+def record_readings(
+    *, grant: Grant, by: Actor, readings: Sequence[SourceReading], asked_at: datetime
+) -> None:
+    """Keep every reading, failures included; a record seen for the first time is linked.
+
+    `asked_at` is when the source was asked: only what happened before that is surely in them.
+    """
     with working(grant=grant, by=by) as change:
         for reading in readings:
             record, _ = SourceRecord.objects.get_or_create(
@@ -43,15 +48,17 @@ def record_readings(*, grant: Grant, by: Actor, readings: Sequence[SourceReading
                 record_id=reading.record_id,
             )
             CaseSource.objects.get_or_create(case=change.case, record=record)
-            _observe(change, record, reading)
+            _observe(change, record, reading, asked_at)
         if all(reading.outcome is not ReadOutcome.FAILED for reading in readings):
-            change.case.refreshed_at = change.at
+            change.case.refreshed_at = asked_at
         if not readings:
             change.nothing_to_do()
 
 
-def _observe(change: Change, record: SourceRecord, reading: SourceReading) -> None:
-    observation = observation_of(record=record, reading=reading, at=change.at)
+def _observe(
+    change: Change, record: SourceRecord, reading: SourceReading, asked_at: datetime
+) -> None:
+    observation = observation_of(record=record, reading=reading, at=asked_at)
     observation.save(force_insert=True)
     before = record.latest
     stand_at(record, observation)
@@ -60,7 +67,7 @@ def _observe(change: Change, record: SourceRecord, reading: SourceReading) -> No
 
 
 def observation_of(*, record: SourceRecord, reading: SourceReading, at: datetime) -> Observation:
-    """The row, not saved yet, of a reading that was written down at `at`."""
+    """The row, not saved yet, of a reading that was asked for at `at`."""
     fields = dict(reading.fields)
     return Observation(
         record=record,
@@ -157,13 +164,19 @@ def without_proposal(change: Change, *, sheet: FactSheet) -> Comparison:
         change.enter(stage, reason=case.stage_reason)
         set_next_refresh(change)
         return Comparison.RETAIN
+    if reason := absence_in(sheet):
+        change.block(reason=reason)
+        return Comparison.BLOCKED
     change.enter(Stage.INVESTIGATING, reason="No proposal stands; a plan is prepared.")
     change.record("planning_due", reason="No proposal stands.", round=case.planning_round)
     return Comparison.PLAN
 
 
 def weigh(change: Change, *, sheet: FactSheet, ready: Proposal, outrun: str) -> Comparison:
-    """Weigh the proposal that is ready: retain, replace or clear. `outrun` as `outran` tells it."""
+    """Weigh the proposal that is ready: retain, replace or clear. `outrun` as `outran` tells it.
+
+    Where the subject is gone the proposal is stale, and the case blocked.
+    """
     if not open_goals(change.case, sheet):
         reason = f"Nothing is left to do: {goal_credit(change.case, sheet)}."
         withdraw(change, proposal=ready, reason=reason)
@@ -172,8 +185,13 @@ def weigh(change: Change, *, sheet: FactSheet, ready: Proposal, outrun: str) -> 
         return Comparison.CLEAR
     changes = material_changes(case=change.case, proposal=ready, sheet=sheet)
     expired = ready.valid_until is not None and ready.valid_until <= change.at
-    if changes or expired or outrun:
-        plan_anew(change, proposal=ready, changes=changes, expired=expired, said=outrun)
+    absence = absence_in(sheet)
+    if changes or expired or outrun or absence:
+        said = outrun or absence
+        plan_anew(change, proposal=ready, changes=changes, expired=expired, said=said)
+        if absence:
+            change.block(reason=absence)
+            return Comparison.BLOCKED
         return Comparison.REPLACE
     _retain(change, ready, sheet)
     return Comparison.RETAIN

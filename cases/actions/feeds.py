@@ -18,7 +18,7 @@ from cases.actions.runs import check_may_call
 from cases.clock import business_now
 from cases.models import Handover, SourceFeed
 from cases.queries.refreshing import coverage_of, live_handovers
-from cases.vocabulary.actors import Actor
+from cases.vocabulary.actors import SYSTEM, Actor
 from cases.vocabulary.errors import LeaseLost
 from cases.vocabulary.lanes import Lane
 from cases.vocabulary.playbooks import PLAYBOOKS
@@ -150,7 +150,7 @@ def end_reading(*, grant: FeedGrant, is_complete: bool, wait: timedelta) -> None
     with held_feed(grant=grant) as (feed, at):
         unsigned = Handover.objects.filter(pk__in=grant.handovers, signed_at=None)
         for handover in unsigned.select_for_update(of=("self",)).order_by("pk"):
-            add_rows(handover, at=at)
+            add_rows(handover, by=SYSTEM, at=at)
             handover.cases_to_read, handover.cases_read = coverage_of(handover)
             if is_complete and handover.refreshed_at is None:
                 handover.refreshed_at = at

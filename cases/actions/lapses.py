@@ -12,11 +12,11 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from cases import audit
-from cases.actions.ownership import LEAD_CALLED_AFTER
 from cases.clock import business_now
 from cases.models import Case, Desk, Escalation, Person
 from cases.models.case import CaseQuerySet, open_cases
 from cases.models.escalation import ABOUT_THE_OWNER
+from cases.queries.calls import LEAD_CALLED_AFTER, called_after, called_first
 from cases.queries.duty import OFF_SHIFT, Duty, duty_at
 from cases.vocabulary.actors import SYSTEM
 from cases.vocabulary.clocks import iso
@@ -28,13 +28,17 @@ MOST_AT_ONCE = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Lapse:
-    """A case whose owner is not available, why, and who is next; None where nobody is."""
+    """A case whose owner is not available, why, and who is next; None where nobody is.
+
+    `called` is before whom it is put while it stays.
+    """
 
     case: Case
     owner: Person | None
     absence: str
     following: Person | None
     following_why: str
+    called: Person
 
     @property
     def moves(self) -> bool:
@@ -49,7 +53,7 @@ class Lapse:
 
 def lapses(*, duty: Duty, cases: Iterable[Case]) -> list[Lapse]:
     """Those of the cases whose owner is not available on this duty."""
-    found, following = [], {}
+    found, following, nobody = [], {}, called_first(duty)
     for case in cases:
         absence = "" if case.owner_id is None else duty.absence_of(case.owner_id)
         if case.owner_id is not None and not absence:
@@ -58,13 +62,15 @@ def lapses(*, duty: Duty, cases: Iterable[Case]) -> list[Lapse]:
         if scope not in following:
             following[scope] = first_available(duty.chain(kind=scope[0], case_type=scope[1]))
         link = following[scope]
+        to = None if link is None or link.person is None else duty.people[link.person]
         found.append(
             Lapse(
                 case=case,
                 owner=None if case.owner_id is None else duty.people[case.owner_id],
                 absence=absence,
-                following=None if link is None or link.person is None else duty.people[link.person],
+                following=to,
                 following_why="" if link is None else link.why,
+                called=to or nobody,
             )
         )
     return found
@@ -177,13 +183,13 @@ def _escalate(duty: Duty, found: Sequence[Lapse]) -> list[audit.CaseEvent]:
 
 
 def _escalation(duty: Duty, lapse: Lapse) -> Escalation:
-    at = duty.at
+    at, to = duty.at, lapse.called
     if lapse.absence == OFF_SHIFT and lapse.following is not None:
-        cause, to = Escalation.Cause.OFF_SHIFT, lapse.following
+        cause = Escalation.Cause.OFF_SHIFT
         reason = f"{lapse.why}; {to} is {lapse.following_why}."
         at = max(at, duty.shift.starts_at, duty.shift.overlap_until)
     else:
-        cause, to = Escalation.Cause.NO_OWNER, duty.desk.lead
+        cause = Escalation.Cause.NO_OWNER
         reason = f"{lapse.why}, and nobody of the chain is available."
     following = called_after(duty, to)
     return Escalation(
@@ -195,19 +201,6 @@ def _escalation(duty: Duty, lapse: Lapse) -> Escalation:
         next_at=None if following is None else at + LEAD_CALLED_AFTER,
         next_to=following,
     )
-
-
-def called_after(duty: Duty, person: Person) -> Person | None:
-    """Who is called when that person does not come: the desk's lead, then its manager.
-
-    An absent lead is passed over while the manager is there; nobody follows the manager.
-    """
-    lead, manager = duty.desk.lead, duty.desk.manager
-    following = [lead] if manager is None else [lead, manager]
-    if person in following:
-        following = following[following.index(person) + 1 :]
-    there = [each for each in following if not duty.absence_of(each.pk)]
-    return next(iter(there or following), None)
 
 
 def _call_next(duty: Duty) -> list[audit.CaseEvent]:

@@ -3,19 +3,18 @@
 What nobody does in time the system does: see `cases.actions.lapses`.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import EllipsisType
 
 from cases import policies
 from cases.actions.change import Change, by_person
 from cases.models import Escalation, Person
 from cases.models.escalation import ABOUT_THE_OWNER
+from cases.queries.calls import LEAD_CALLED_AFTER, called_after, called_first
 from cases.queries.duty import duty_at
 from cases.vocabulary.errors import Conflict
 from cases.vocabulary.rosters import first_available
 from cases.vocabulary.texts import reason_given
-
-LEAD_CALLED_AFTER = timedelta(minutes=15)
 
 
 def take_case(
@@ -69,32 +68,34 @@ def hand_back(*, case_id: int, by: Person, at: datetime, reason: str) -> Person:
 def escalate_to_lead(*, case_id: int, by: Person, at: datetime, reason: str) -> Person:
     """Put the case before the desk's lead now; the owner stays until somebody takes it.
 
-    Answers who the lead is.
+    Answers before whom it is: the manager, or another lead, where the lead is not there.
     """
     said = reason_given(reason, missing="Say what the lead is to do.")
     with by_person(case_id=case_id, by=by, at=at, act="escalate the case") as change:
         policies.check_may_decide(person=by)
-        put_before_lead(change, by=by, said=said)
-    return change.case.desk.lead
+        return put_before_lead(change, by=by, said=said)
 
 
-def put_before_lead(change: Change, *, by: Person, said: str) -> None:
-    """Start an escalation by a person; raises `Conflict` while one runs."""
+def put_before_lead(change: Change, *, by: Person, said: str) -> Person:
+    """Start an escalation by a person; answers to whom. Raises `Conflict` while one runs."""
     case = change.case
     cause = Escalation.Cause.BY_PERSON
     if case.escalations.filter(cause=cause, ended_at=None).exists():
         raise Conflict("This case is before the lead already.")
-    desk = case.desk
+    duty = duty_at(desk=case.desk, at=change.at)
+    to = called_first(duty)
+    following = called_after(duty, to)
     Escalation.objects.create(
         case=case,
         cause=cause,
         reason=f"{by}: {said}"[:300],
-        to=desk.lead,
+        to=to,
         started_at=change.at,
-        next_at=None if desk.manager is None else change.at + LEAD_CALLED_AFTER,
-        next_to=desk.manager,
+        next_at=None if following is None else change.at + LEAD_CALLED_AFTER,
+        next_to=following,
     )
-    change.record("escalated", to=str(desk.lead), cause=cause.value, reason=said)
+    change.record("escalated", to=str(to), cause=cause.value, reason=said)
+    return to
 
 
 def move_to(change: Change, to: Person, *, reason: str) -> None:

@@ -6,17 +6,19 @@ again right before each external call; when it cannot be read, nothing is called
 
 from datetime import datetime
 
-from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from cases import audit, policies
 from cases.actions.change import actor_for
+from cases.actions.house import in_house
 from cases.models import AgentIdentity, Pause, Person
 from cases.vocabulary.actors import Actor
-from cases.vocabulary.errors import Conflict, InvalidInput, NotFound, Refused
+from cases.vocabulary.errors import Conflict, InvalidInput, NotFound
 from cases.vocabulary.lanes import Lane
 from cases.vocabulary.playbooks import playbook_of
 from cases.vocabulary.texts import reason_given
+
+REFUSED = "pause_refused"
 
 
 def set_pause(
@@ -27,29 +29,25 @@ def set_pause(
     Raises `Refused` for people who may not and for every agent, `InvalidInput` for unknown scopes
     or no reason, and `Conflict` when that very scope is paused already.
     """
-    _check_may_pause(by, act="pause", at=at)
-    said = reason_given(reason, missing="Say why; everyone at the desk reads it.")
-    if lane and lane not in set(Lane):
-        raise InvalidInput(f"{lane!r} is not a lane. Lanes: {', '.join(Lane)}.")
-    if kind:
-        playbook_of(kind)
-    if agent:
-        _check_agent_exists(agent)
-    try:
-        with transaction.atomic():
-            pause = Pause.objects.create(
-                lane=lane, kind=kind, agent=agent, reason=said, set_by=str(by), set_at=at
-            )
-            audit.append_to_house(
-                by=actor_for(by),
-                at=at,
-                event="paused",
-                data={"scope": str(pause), "reason": said},
-            )
-    except IntegrityError as error:
-        if "one_standing_pause_per_scope" not in str(error):
-            raise
-        raise Conflict("This is paused already. Lift that pause first.") from error
+    with in_house(by=by, at=at, act="pause", refused_as=REFUSED) as moment:
+        policies.check_may_pause(person=by)
+        said = reason_given(reason, missing="Say why; everyone at the desk reads it.")
+        if lane and lane not in set(Lane):
+            raise InvalidInput(f"{lane!r} is not a lane. Lanes: {', '.join(Lane)}.")
+        if kind:
+            playbook_of(kind)
+        if agent:
+            _check_agent_exists(agent)
+        scope = {"lane": lane, "kind": kind, "agent": agent}
+        if Pause.objects.filter(**scope, lifted_at=None).exists():
+            raise Conflict("This is paused already. Lift that pause first.")
+        pause = Pause.objects.create(**scope, reason=said, set_by=str(by), set_at=moment)
+        audit.append_to_house(
+            by=actor_for(by),
+            at=moment,
+            event="paused",
+            data={"scope": str(pause), "reason": said},
+        )
     return pause
 
 
@@ -63,34 +61,22 @@ def _check_agent_exists(name: str) -> None:
 
 def lift_pause(*, pause_id: int, reason: str, by: Person | AgentIdentity, at: datetime) -> None:
     """Resume what a pause stopped. Facts and releases are checked anew before anything is done."""
-    _check_may_pause(by, act="resume", at=at)
-    said = reason_given(reason, missing="Say why; everyone at the desk reads it.")
-    with transaction.atomic():
-        pause = Pause.objects.select_for_update().filter(pk=pause_id).first()
+    with in_house(by=by, at=at, act="resume", refused_as=REFUSED) as moment:
+        policies.check_may_pause(person=by)
+        said = reason_given(reason, missing="Say why; everyone at the desk reads it.")
+        pause = Pause.objects.filter(pk=pause_id).first()
         if pause is None:
             raise NotFound(f"There is no pause {pause_id}.")
         if pause.lifted_at is not None:
             raise Conflict(f"{pause.lifted_by} lifted this pause already.")
-        pause.lifted_by, pause.lifted_at, pause.lift_reason = str(by), at, said
+        pause.lifted_by, pause.lifted_at, pause.lift_reason = str(by), moment, said
         pause.save()
         audit.append_to_house(
-            by=actor_for(by), at=at, event="resumed", data={"scope": str(pause), "reason": said}
+            by=actor_for(by),
+            at=moment,
+            event="resumed",
+            data={"scope": str(pause), "reason": said},
         )
-
-
-def _check_may_pause(by: Person | AgentIdentity, *, act: str, at: datetime) -> None:
-    """Raise `Refused` for whoever may not, and keep that they tried."""
-    try:
-        policies.check_may_pause(person=by)
-    except Refused as error:
-        with transaction.atomic():
-            audit.append_to_house(
-                by=actor_for(by),
-                at=at,
-                event="pause_refused",
-                data={"act": act, "reason": str(error)},
-            )
-        raise
 
 
 def standing_pause(*, lane: Lane, kind: str, agent: Actor) -> Pause | None:

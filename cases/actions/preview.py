@@ -12,10 +12,13 @@ from django.db import transaction
 from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Least
 
+from cases.actions.change import busy_is_a_conflict
 from cases.actions.lapses import Lapse, keep_owned, lapses, open_cases_of
 from cases.models import Case, Desk, Proposal
 from cases.queries.duty import Roster, roster_of
 from cases.vocabulary.clocks import zone_named
+from cases.vocabulary.digest import digest_of
+from cases.vocabulary.errors import Conflict
 
 type Alter = Callable[[], object]
 type Outcomes = Mapping[datetime, Mapping[int, Lapse]]
@@ -61,15 +64,48 @@ def what_moves(
 
     Without a desk all desks are looked at. Raises whatever `alter` raises.
     """
+    with transaction.atomic():
+        found = _altered(alter, at=at, moments=moments, desk=desk)
+        transaction.set_rollback(True)
+    return found
+
+
+def make_change(
+    alter: Alter, *, seen: str, at: datetime, moments: Sequence[datetime], desk: Desk | None = None
+) -> int:
+    """Make the change and keep every case owned at once; says how many cases moved.
+
+    `seen` is the digest of what was shown (`moves_digest`); raises `Conflict`, and changes nothing,
+    when it moves anything else by now.
+    """
+    with busy_is_a_conflict("this"), transaction.atomic():
+        if moves_digest(_altered(alter, at=at, moments=moments, desk=desk)) != seen:
+            raise Conflict("What moves is no longer what you saw. Look again, then save.")
+        return keep_owned()
+
+
+def moves_digest(consequences: Sequence[Consequence]) -> str:
+    """What was shown, short enough for a form: cases, to whom, and in which of the instants."""
+    return digest_of(
+        {
+            f"{number} {row.case_id}": [row.to, row.stays]
+            for number, found in enumerate(consequences)
+            for row in found.moving
+        }
+    )
+
+
+def _altered(
+    alter: Alter, *, at: datetime, moments: Sequence[datetime], desk: Desk | None
+) -> list[Consequence]:
+    """Make the change, and tell how cases fare with it and how they did without."""
     desks = Desk.objects.all() if desk is None else Desk.objects.filter(pk=desk.pk)
     before = {known.pk: _outcomes(known, moments) for known in desks.order_by("id")}
-    with transaction.atomic():
-        alter()
-        after = {
-            known.pk: (known, _outcomes(known, moments))
-            for known in desks.select_related("lead", "manager").order_by("id")
-        }
-        transaction.set_rollback(True)
+    alter()
+    after = {
+        known.pk: (known, _outcomes(known, moments))
+        for known in desks.select_related("lead", "manager").order_by("id")
+    }
     return [
         Consequence(
             desk=known.name,
@@ -80,13 +116,6 @@ def what_moves(
         for known, found in after.values()
         for moment in moments
     ]
-
-
-def make_change(alter: Alter) -> int:
-    """Make the change and keep every case owned at once; says how many cases moved."""
-    with transaction.atomic():
-        alter()
-        return keep_owned()
 
 
 def _outcomes(desk: Desk, moments: Sequence[datetime]) -> Outcomes:
@@ -119,7 +148,7 @@ def _differing(
 
 
 def _fate(lapse: Lapse) -> tuple[object, ...]:
-    return lapse.moves, lapse.following
+    return lapse.moves, lapse.following, lapse.called
 
 
 def _moving(desk: Desk, lapse: Lapse, at: datetime) -> Moving:
@@ -127,7 +156,7 @@ def _moving(desk: Desk, lapse: Lapse, at: datetime) -> Moving:
     zone = zone_named(desk.zone)
     to, why = lapse.following, f"{lapse.why}; {lapse.following} is {lapse.following_why}."
     if to is None:
-        to, why = desk.lead, f"{lapse.why}, and nobody of the chain is available."
+        to, why = lapse.called, f"{lapse.why}, and nobody of the chain is available."
     return Moving(
         case_id=lapse.case.pk,
         subject=lapse.case.subject,

@@ -27,6 +27,7 @@ from cases.models.case import open_cases
 from cases.queries.refreshing import AT_REST, UNDER_WAY, rests_until
 from cases.queries.sheets import sheet_among
 from cases.vocabulary.actors import Actor
+from cases.vocabulary.errors import Conflict
 from cases.vocabulary.refreshing import CaseToRead, FeedGrant, NotRead, ReadingsBySubject
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import Comparison, ReadOutcome, SourceReading
@@ -48,8 +49,11 @@ class Seen:
 
 @dataclass(kw_only=True)
 class World:
-    """What the locked cases rest on, loaded together: records, ready proposals, and what is new."""
+    """What the locked cases rest on, loaded together: records, ready proposals, and what is new of
+    the `system` that was read.
+    """
 
+    system: str
     seen: dict[int, Seen]
     records: dict[int, list[SourceRecord]] = field(default_factory=lambda: defaultdict(list))
     ready: dict[int, Proposal] = field(default_factory=dict)
@@ -57,22 +61,29 @@ class World:
 
 
 def take_in(
-    *, grant: FeedGrant, by: Actor, cases: Sequence[CaseToRead], told: ReadingsBySubject | NotRead
+    *,
+    grant: FeedGrant,
+    by: Actor,
+    cases: Sequence[CaseToRead],
+    told: ReadingsBySubject | NotRead,
+    asked_at: datetime,
 ) -> int:
     """Keep what was read of these cases and weigh it, in one transaction; says of how many.
 
-    What a worker holds is left to that worker, and comes again as long as it was not read.
+    `asked_at` is when the source was asked: a case is as fresh as that. What a worker holds is left
+    to that worker, and comes again as long as it was not read.
     """
     with held_feed(grant=grant) as (_, at):
         rows = _locked([case.case_id for case in cases], at)
-        world = _load(rows, _observe(grant.system, rows, told, at))
+        world = World(system=grant.system, seen=_observe(grant.system, rows, told, asked_at))
+        _load(rows, world)
         wait = told.retry_after if isinstance(told, NotRead) else timedelta(0)
         rests = rests_until(grant.handovers, now=at)
         with changing_many(cases=[case for case, _ in rows], by=by, at=at) as batch:
             for case, run in rows:
                 rest = rests.get(case.desk_id)
                 with batch.changing(case=case, run=run, rest_until=rest) as change:
-                    _follow(change, world, wait=wait)
+                    _follow(change, world, asked_at=asked_at, wait=wait)
         _leave_to_the_agent(batch.failed, at)
     return len(rows) - len(batch.failed)
 
@@ -106,7 +117,7 @@ def _locked(case_ids: Sequence[int], at: datetime) -> Locked:
 
 
 def _observe(
-    system: str, rows: Locked, told: ReadingsBySubject | NotRead, at: datetime
+    system: str, rows: Locked, told: ReadingsBySubject | NotRead, asked_at: datetime
 ) -> dict[int, Seen]:
     """Write the readings down, each record once; gives them by record."""
     by_subject = _failed(system, rows, told) if isinstance(told, NotRead) else told
@@ -121,11 +132,12 @@ def _observe(
             CaseSource(case=case, record=records[reading.record_type, reading.record_id])
             for case, _ in rows
             for reading in by_subject[case.subject]
+            if reading.outcome is ReadOutcome.READ
         ],
         ignore_conflicts=True,
     )
     observations = Observation.objects.bulk_create(
-        observation_of(record=record, reading=readings[key], at=at)
+        observation_of(record=record, reading=readings[key], at=asked_at)
         for key, record in records.items()
     )
     seen = {}
@@ -188,9 +200,8 @@ def _unmark(records: Sequence[SourceRecord], rows: Locked) -> None:
             record.named_at = None
 
 
-def _load(rows: Locked, seen: dict[int, Seen]) -> World:
+def _load(rows: Locked, world: World) -> None:
     cases = [case for case, _ in rows]
-    world = World(seen=seen)
     links = CaseSource.objects.filter(case__in=cases).select_related(
         "record__latest", "record__last_attempt"
     )
@@ -199,11 +210,13 @@ def _load(rows: Locked, seen: dict[int, Seen]) -> World:
     ready = Proposal.objects.filter(case__in=cases, state=Proposal.State.READY)
     world.ready = {proposal.case_id: proposal for proposal in ready}
     world.outrun = outran_among([proposal.pk for proposal in world.ready.values()])
-    return world
 
 
-def _follow(change: ChangeOfMany, world: World, *, wait: timedelta) -> None:
-    """What the readings mean for one case: it goes on, is blocked, or the agent has work again."""
+def _follow(change: ChangeOfMany, world: World, *, asked_at: datetime, wait: timedelta) -> None:
+    """What the readings mean for one case: it goes on, is blocked, or the agent has work again.
+
+    Raises `Conflict` where one of its records was left out of what was told.
+    """
     case, records = change.case, world.records[change.case.pk]
     for record in records:
         if new := world.seen.get(record.pk):
@@ -211,7 +224,10 @@ def _follow(change: ChangeOfMany, world: World, *, wait: timedelta) -> None:
     if reason := untrusted_among(records):
         _block(change, reason, wait)
         return
-    case.refreshed_at = change.at
+    for record in records:
+        if record.system == world.system and record.pk not in world.seen:
+            raise Conflict(f"{record} was left out of what the {world.system} system told.")
+    case.refreshed_at = asked_at
     if case.current_stage in UNDER_WAY or case.is_out_of_budget:
         return
     sheet, ready = sheet_among(case, records), world.ready.get(case.pk)

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from django.db import transaction
-
 from cases import audit, policies
 from cases.actions.change import actor_for
+from cases.actions.house import in_house
 from cases.models import Desk, Leave, OwnershipRule, Person, RosterEntry, ShiftPattern
 from cases.vocabulary.clocks import iso
 from cases.vocabulary.errors import Conflict, InvalidInput, NotFound
@@ -32,11 +31,11 @@ def set_shifts(
     Raises `InvalidInput` for a week that makes no sense, and `Conflict` when a shift would vanish
     that has people on its roster.
     """
-    policies.check_may_set_roster(person=by)
     check_starts(starts)
     names = {start.name for start in starts}
-    with transaction.atomic():
-        gone = ShiftPattern.objects.select_for_update().filter(desk=desk).exclude(name__in=names)
+    with in_house(by=by, at=at, act="set the shifts of a desk") as moment:
+        policies.check_may_set_roster(person=by)
+        gone = ShiftPattern.objects.filter(desk=desk).exclude(name__in=names)
         crewed = gone.filter(entries__isnull=False).first()
         if crewed is not None:
             raise Conflict(f"{crewed} has a roster, so it stays. Change its time or days instead.")
@@ -52,7 +51,7 @@ def set_shifts(
                 },
             )
         words = [_in_words(start) for start in starts]
-        _record(by, at, "shifts_set", desk=str(desk), shifts=words, reason=_said(reason))
+        _record(by, moment, "shifts_set", desk=str(desk), shifts=words, reason=_said(reason))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,11 +72,11 @@ def put_on_watch(*, wanted: NewWatch, by: Person, at: datetime) -> RosterEntry:
 
     Raises `Refused` when the person may not own cases, `InvalidInput` for days that make no sense.
     """
-    policies.check_may_set_roster(person=by)
-    if wanted.person is not None:
-        policies.check_may_own(person=wanted.person)
     said = _said(wanted.reason)
-    with transaction.atomic():
+    with in_house(by=by, at=at, act="put somebody on watch") as moment:
+        policies.check_may_set_roster(person=by)
+        if wanted.person is not None:
+            policies.check_may_own(person=wanted.person)
         shift = ShiftPattern.objects.select_related("desk").filter(pk=wanted.shift_id).first()
         if shift is None:
             raise NotFound("There is no such shift.")
@@ -91,11 +90,11 @@ def put_on_watch(*, wanted: NewWatch, by: Person, at: datetime) -> RosterEntry:
             days=sorted(wanted.days),
             reason=said,
             set_by=str(by),
-            set_at=at,
+            set_at=moment,
         )
         _record(
             by,
-            at,
+            moment,
             "watch_set",
             desk=str(shift.desk),
             shift=str(shift),
@@ -127,24 +126,24 @@ def set_leave(
     *, person: Person, starts_at: datetime, ends_at: datetime, reason: str, by: Person, at: datetime
 ) -> Leave:
     """The person is away from one instant up to, and without, the other."""
-    policies.check_may_set_roster(person=by)
     said = _said(reason)
     if ends_at <= starts_at:
         raise InvalidInput("Leave ends after it starts.")
-    if ends_at <= at:
-        raise InvalidInput("This leave would be over already.")
-    with transaction.atomic():
+    with in_house(by=by, at=at, act=f"set leave of {person}") as moment:
+        policies.check_may_set_roster(person=by)
+        if ends_at <= moment:
+            raise InvalidInput("This leave would be over already.")
         leave = Leave.objects.create(
             person=person,
             starts_at=starts_at,
             ends_at=ends_at,
             reason=said,
             set_by=str(by),
-            set_at=at,
+            set_at=moment,
         )
         _record(
             by,
-            at,
+            moment,
             "leave_set",
             person=str(person),
             starts_at=iso(starts_at),
@@ -156,17 +155,16 @@ def set_leave(
 
 def cancel_leave(*, leave_id: int, by: Person, at: datetime, reason: str = "") -> None:
     """The person is there after all."""
-    policies.check_may_set_roster(person=by)
-    with transaction.atomic():
-        leave = Leave.objects.select_for_update().select_related("person").filter(pk=leave_id)
-        found = leave.first()
+    with in_house(by=by, at=at, act="cancel leave") as moment:
+        policies.check_may_set_roster(person=by)
+        found = Leave.objects.select_related("person").filter(pk=leave_id).first()
         if found is None:
             raise NotFound("There is no such leave.")
         if found.cancelled_at is not None:
             raise Conflict(f"{found.cancelled_by} cancelled this leave already.")
-        found.cancelled_by, found.cancelled_at = str(by), at
+        found.cancelled_by, found.cancelled_at = str(by), moment
         found.save(update_fields=("cancelled_by", "cancelled_at"))
-        _record(by, at, "leave_cancelled", person=str(found.person), reason=_said(reason))
+        _record(by, moment, "leave_cancelled", person=str(found.person), reason=_said(reason))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,10 +202,10 @@ def set_ownership_rule(
     *, desk: Desk, wanted: NewRule, by: Person, at: datetime, reason: str = ""
 ) -> None:
     """Say who is asked first for cases of a kind or type at a desk."""
-    policies.check_may_set_roster(person=by)
-    wanted.check()
     scope: dict[str, Any] = {"desk": desk, "kind": wanted.kind, "case_type": wanted.case_type}
-    with transaction.atomic():
+    with in_house(by=by, at=at, act="set an ownership rule") as moment:
+        policies.check_may_set_roster(person=by)
+        wanted.check()
         if not wanted.asked:
             OwnershipRule.objects.filter(**scope).delete()
         else:
@@ -217,12 +215,12 @@ def set_ownership_rule(
                     "position": wanted.position.value if wanted.position else "",
                     "person": wanted.person,
                     "set_by": str(by),
-                    "set_at": at,
+                    "set_at": moment,
                 },
             )
         _record(
             by,
-            at,
+            moment,
             "ownership_rule_set",
             **scope | {"desk": str(desk)},
             asked_first=wanted.asked,
@@ -240,15 +238,15 @@ def set_desk_leads(
     reason: str = "",
 ) -> None:
     """Say who leads the desk, and who is called when the lead is not there."""
-    policies.check_may_set_roster(person=by)
-    for person in (lead, manager):
-        if person is not None:
-            policies.check_may_own(person=person)
-    with transaction.atomic():
+    with in_house(by=by, at=at, act="set the lead and manager of a desk") as moment:
+        policies.check_may_set_roster(person=by)
+        for person in (lead, manager):
+            if person is not None:
+                policies.check_may_own(person=Person.objects.get(pk=person.pk))
         Desk.objects.filter(pk=desk.pk).update(lead=lead, manager=manager)
         _record(
             by,
-            at,
+            moment,
             "desk_leads_set",
             desk=str(desk),
             lead=str(lead),

@@ -11,23 +11,26 @@ from datetime import datetime
 from cases import policies
 from cases.actions.change import Change, by_person
 from cases.actions.ownership import move_to, put_before_lead
-from cases.actions.sheets import locked_unsigned
+from cases.actions.sheets import check_row_as_seen, locked_sheet
 from cases.models import Handover, Person, RowAnswer
-from cases.queries.duty import roster_of
+from cases.queries.duty import Roster, roster_of
 from cases.queries.handover import find_row, row_of
 from cases.queries.handover_shapes import SheetRow
-from cases.vocabulary.errors import Conflict, InvalidInput, ReadBackDiffers, RowOvertaken
+from cases.queries.handover_words import since_words
+from cases.vocabulary.errors import Conflict, InvalidInput, ReadBackDiffers
 from cases.vocabulary.handover_sheet import (
     QUICKEST_READING,
     ReadBackFact,
     can_have_read,
-    differences,
     read_back_mismatches,
 )
+from cases.vocabulary.rosters import Sides
 from cases.vocabulary.texts import plain_text, reason_given
 
 Kind = RowAnswer.Kind
 MOVES = frozenset({Kind.ACCEPT, Kind.ASSIGN})
+OF_BOTH = frozenset({Kind.ESCALATE, Kind.QUESTION})
+"""What the outgoing shift may say too; the rest is for who takes the desk over."""
 MISSING = {
     Kind.ESCALATE: "Say what the lead is to do.",
     Kind.QUESTION: "Say what you want to know.",
@@ -56,26 +59,36 @@ class GivenAnswer:
 def answer_row(*, given: GivenAnswer, by: Person, at: datetime) -> None:
     """Answer a row; accepting and assigning give the case its new owner at this instant.
 
-    Raises `ReadBackDiffers` and `RowOvertaken` with the difference, `Conflict` where a reference is
-    broken, the case was not read, or nobody can have read the row that fast.
+    Raises `Refused` for who has no place there, `ReadBackDiffers` and `RowOvertaken` with the
+    difference, `Conflict` where a reference is broken, the case was not read, nobody can have read
+    the row that fast, or the sheet is not the present one.
     """
     found = find_row(given.row_id)
     with by_person(case_id=found.case_id, by=by, at=at, act=_act(given)) as change:
         policies.check_may_own(person=by)
-        handover = locked_unsigned(found.handover_id)
+        handover = locked_sheet(found.handover_id)
+        roster = roster_of(handover.desk, since=min(change.at, handover.boundary))
+        _check_may_answer(given.kind, by, roster.sides_at(handover.boundary))
         row = row_of(row_id=given.row_id, at=change.at)
         said = _said(given)
         if given.kind in MOVES:
-            _check_read_back(given, row)
-        _check_as_seen(given, row)
+            _check_read_back(given, row, handover)
+        check_row_as_seen(row, given.seen)
         to = _new_owner(given, by)
         if to is not None:
-            _check_may_move(given, row, handover, to, by=by, at=change.at)
+            _check_may_move(given, row, handover, to, roster=roster, by=by, at=change.at)
         _keep(given, row, change, by=by, to=to, said=said)
         if to is not None:
             move_to(change, to, reason=_why(handover, by, to))
         elif given.kind is Kind.ESCALATE:
             put_before_lead(change, by=by, said=said)
+
+
+def _check_may_answer(kind: Kind, by: Person, sides: Sides) -> None:
+    if kind in OF_BOTH:
+        policies.check_may_keep_sheet(person=by, sides=sides)
+    else:
+        policies.check_may_take_over(person=by, sides=sides)
 
 
 def _act(given: GivenAnswer) -> str:
@@ -106,7 +119,7 @@ def _new_owner(given: GivenAnswer, by: Person) -> Person | None:
     return given.to
 
 
-def _check_read_back(given: GivenAnswer, row: SheetRow) -> None:
+def _check_read_back(given: GivenAnswer, row: SheetRow, handover: Handover) -> None:
     """The critical facts of an urgent row are read back as they are now."""
     if not row.must_read_back:
         return
@@ -115,9 +128,10 @@ def _check_read_back(given: GivenAnswer, row: SheetRow) -> None:
     facts = [fact for fact in row.facts if fact.key in wrong]
     if not facts:
         return
+    since = f" (changed since {since_words(handover)})"
     told = [
         f"{fact.label} was read back as “{given.read_back.get(fact.key, '').strip() or 'nothing'}”"
-        f" and is “{fact.shown}”" + (" (changed since published)" if fact.has_changed else "")
+        f" and is “{fact.shown}”" + (since if fact.has_changed else "")
         for fact in facts
     ]
     raise ReadBackDiffers(
@@ -129,21 +143,13 @@ def _check_read_back(given: GivenAnswer, row: SheetRow) -> None:
     )
 
 
-def _check_as_seen(given: GivenAnswer, row: SheetRow) -> None:
-    moved = differences(seen=given.seen, now=row.seen)
-    if moved:
-        raise RowOvertaken(
-            f"{row.subject} changed since you looked. Look at it as it stands, then answer.",
-            differences=moved,
-        )
-
-
 def _check_may_move(
     given: GivenAnswer,
     row: SheetRow,
     handover: Handover,
     to: Person,
     *,
+    roster: Roster,
     by: Person,
     at: datetime,
 ) -> None:
@@ -157,7 +163,6 @@ def _check_may_move(
             f"{row.subject} was not read for this handover. Have it read again, or take it over "
             "as blocked."
         )
-    roster = roster_of(handover.desk, since=at)
     for moment in (at, max(at, handover.boundary)):
         if absence := roster.duty_at(moment).absence_of(to.pk):
             when = "" if moment == at else " when the next shift begins"

@@ -40,8 +40,9 @@ class Case(models.Model):
 
     `version` rises with every change of the case. `decide_by`, `next_try_at` and `refresh_due_at`
     are business instants (UTC); a blocked case without a next try is out of budget, and waits for a
-    person to raise it. `planning_round` numbers the rounds of planning over its life;
-    `planning_round` rises only when new planning is due, so a round is planned once.
+    person to raise it. `refreshed_at` is when its sources were asked last and all of them told.
+    `planning_round` numbers the rounds of planning over its life, and rises only when new planning
+    is due, so a round is planned once.
     """
 
     kind = models.CharField(max_length=32)

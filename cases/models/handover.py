@@ -11,10 +11,10 @@ from cases.models.desk import Desk
 class Handover(models.Model):
     """One handover per desk and boundary, from the start of its refresh to its signature.
 
-    `boundary` is the instant at which the incoming shift starts. `outgoing` hands the desk over,
-    `incoming` takes it; whoever published and signed the sheet is named. `cases_to_read` and
-    `cases_read` are the coverage of the refresh. `snapshot` is the sheet as it was signed, with its
-    `digest`; before that it is empty and the sheet is computed. Instants are business time.
+    `boundary` is the instant at which the incoming shift starts. `outgoing` published the sheet and
+    `incoming` signed it, both kept by name too. `cases_to_read` and `cases_read` are the coverage
+    of the refresh. `snapshot` is the sheet as it was signed, with its `digest`; before that it is
+    empty and the sheet is computed. Instants are business time.
     """
 
     desk = models.ForeignKey(Desk, on_delete=models.PROTECT, related_name="handovers")

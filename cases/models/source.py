@@ -40,9 +40,10 @@ class SourceRecord(models.Model):
 class Observation(models.Model):
     """One reading of a source record: read, missing, or failed with the reason.
 
-    `observed_at` is the business time of the reading, `source_time` the source's own clock then,
-    `version` the source's version number when it has one, `etag` its tag when it has those instead,
-    `fields` the selected facts; the first of them that ends by the clock does so at `holds_until`.
+    `observed_at` is the business time at which it was asked for, `source_time` the source's own
+    clock then, `version` the source's version number when it has one, `etag` its tag when it has
+    those instead, `fields` the selected facts; the first of them that ends by the clock does so at
+    `holds_until`.
     """
 
     class Outcome(models.TextChoices):

@@ -76,6 +76,8 @@ def _facts_axis(table: FactTable, at: datetime) -> Axis:
         )
     if seen is None:
         return Axis(name="Facts", word="Not read yet", tone="waiting")
+    if table.subject is not None and table.subject.is_missing:
+        return Axis(name="Facts", word="Not found", tone="blocked", at=seen)
     if table.changed and not table.is_settled:
         word = f"Changed ({len(table.changed)})"
         return Axis(name="Facts", word=word, tone="changed", at=seen, detail=detail)

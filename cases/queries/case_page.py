@@ -26,6 +26,7 @@ from cases.queries.proposal_view import (
     recap_sentence,
     version_links,
 )
+from cases.queries.refreshing import rereads_since
 from cases.queries.sources import SourceState, sheet_from
 from cases.queries.timeline import Entry, latest_entries
 from cases.queries.unknown_outcomes import (
@@ -45,7 +46,10 @@ LATEST = 8
 
 @dataclass(frozen=True, kw_only=True)
 class CaseHead:
-    """Who and what the case is; `zone` is the stop's, `desk_zone` the desk's."""
+    """Who and what the case is; `zone` is the stop's, `desk_zone` the desk's.
+
+    `rereads_since` is since when its facts are to be read again, None while what was read counts.
+    """
 
     case_id: int
     kind: str
@@ -59,6 +63,7 @@ class CaseHead:
     stage_meaning: str
     stage_reason: str
     stage_since: datetime
+    rereads_since: datetime | None
     owner: str
     owner_id: int | None
     presence: Presence | None
@@ -241,6 +246,7 @@ def _head(loaded: Loaded, roster: Roster, at: datetime) -> CaseHead:
         stage_meaning=rule.meaning,
         stage_reason=case.stage_reason,
         stage_since=case.stage_since,
+        rereads_since=rereads_since(case, at=at),
         owner="" if case.owner is None else str(case.owner),
         owner_id=case.owner_id,
         presence=owners_at_desk([case], roster=roster, at=at).get(case.pk),

@@ -15,6 +15,7 @@ from cases.vocabulary.rosters import (
     Crewed,
     Link,
     Position,
+    Sides,
     Watch,
     chain_for,
     crew_of,
@@ -169,6 +170,16 @@ class Roster:
     def crew_of(self, shift: Shift) -> Crewed:
         """Who stands in a shift, there or not."""
         return crew_of(shift, watches=self.watches)
+
+    def sides_at(self, boundary: datetime) -> Sides:
+        """Who hands the desk over at a shift boundary, and who takes it."""
+        leads = (self.desk.lead_id, self.desk.manager_id)
+        return Sides(
+            outgoing=self.duty_at(boundary - boundary.resolution).crew,
+            incoming=self.duty_at(boundary).crew,
+            leads=frozenset(person for person in leads if person is not None),
+            keeps_roster=bool(self.watches),
+        )
 
     def shifts(self, *, start: datetime, end: datetime) -> list[Shift]:
         """All shifts that touch the time from `start` up to `end`."""

@@ -63,7 +63,7 @@ def _read(data: Data) -> str:
     if before is None:
         return f"Read {data['record']}{at}."
     if before == version:
-        return f"Read {data['record']}{at}: facts changed though the version did not."
+        return f"Read {data['record']} again, still{at}: its facts changed."
     return f"Read {data['record']}{at}, before version {before}."
 
 

@@ -17,7 +17,10 @@ DESK_ZONE_WITHOUT_A_DESK = "UTC"
 
 @dataclass(frozen=True, kw_only=True)
 class DeskFrame:
-    """The desk's name and IANA zone, the business instant, the counts, and what stands or rests."""
+    """The desk's name and IANA zone, the business instant, the counts, and what stands or rests.
+
+    `desks` are all there are, number to name.
+    """
 
     desk: str
     zone: str
@@ -25,19 +28,22 @@ class DeskFrame:
     counts: Mapping[View, int]
     pauses: Sequence[PauseRow]
     conditions: Sequence[StandingRow]
+    desks: Mapping[int, str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClockStrip:
     """The movable clock of the demo: the next morning, and how far a passing night has come.
 
-    `under_way` is the end of the open request; `progress` its newest sentence.
+    `under_way` is the end of the open request, `asked_by` whose it is; `progress` its newest
+    sentence.
     """
 
     zone: str
     at: datetime
     morning: datetime
     under_way: datetime | None
+    asked_by: str
     progress: str
 
 
@@ -59,6 +65,7 @@ def frame_for(*, person: Person, at: datetime) -> DeskFrame:
         counts=counts_for(person),
         pauses=[pause_row(pause) for pause in pauses],
         conditions=[standing_row(condition, at=at) for condition in conditions],
+        desks={each.pk: each.name for each in desks},
     )
 
 
@@ -72,5 +79,6 @@ def clock_strip(*, at: datetime) -> ClockStrip:
         at=at,
         morning=next_boundary(after=at, zone=zone, starts=MORNING),
         under_way=None if request is None else request.until,
+        asked_by="" if request is None else request.asked_by,
         progress="" if request is None else request.progress,
     )

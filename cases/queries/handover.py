@@ -9,11 +9,11 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from cases.actions.ownership import LEAD_CALLED_AFTER
 from cases.models import Case, Handover, HandoverRow
 from cases.models.case import CaseQuerySet, open_cases
+from cases.queries.calls import calls_from
 from cases.queries.conditions import standing_for
-from cases.queries.duty import Roster, roster_of
+from cases.queries.duty import Duty, Roster, roster_of
 from cases.queries.goals import uncarried_goals
 from cases.queries.handover_facts import values_elsewhere
 from cases.queries.handover_parts import parts_of, playbook_of_parts
@@ -27,7 +27,6 @@ from cases.queries.handover_shapes import (
 from cases.queries.lines import promises_made
 from cases.vocabulary.errors import NotFound
 from cases.vocabulary.handover_sheet import SECTIONS, Condition, Section, rank
-from cases.vocabulary.shifts import Shift
 
 SHORTEST = datetime.resolution
 
@@ -44,9 +43,21 @@ def find_handover(handover_id: int) -> Handover:
     return found
 
 
-def sheet_of(*, handover: Handover, at: datetime) -> Sheet:
-    """The sheet as it stands at `at`; its desk and people must be loaded."""
-    desk, roster = handover.desk, _roster_of(handover, at)
+def present_handover(desk_id: int) -> Handover | None:
+    """The newest handover of a desk: the only one whose sheet is still kept."""
+    return Handover.objects.filter(desk=desk_id).select_related("desk").first()
+
+
+def sheet_of(*, handover: Handover, at: datetime, roster: Roster | None = None) -> Sheet:
+    """The sheet as it stands at `at`; its desk and people must be loaded.
+
+    Until somebody has published and signed it, it names who stands to do so. Whoever has its
+    `roster_for` then at hand spares a query.
+    """
+    desk, roster = handover.desk, roster or roster_for(handover, at=at)
+    leaving, coming = (
+        roster.duty_at(moment) for moment in (handover.boundary - SHORTEST, handover.boundary)
+    )
     made = _made(handover, rows_of(handover), roster, at)
     to_read = [row for row in made if row.needs_answer]
     read = sum(row.was_read for row in to_read)
@@ -62,11 +73,11 @@ def sheet_of(*, handover: Handover, at: datetime) -> Sheet:
         to_read=len(to_read),
         read=read,
         percent_read=100 if not to_read else 100 * read // len(to_read),
-        outgoing="" if handover.outgoing is None else str(handover.outgoing),
+        outgoing=handover.published_by or _primary_of(leaving),
         published_by=handover.published_by,
         published_at=handover.published_at,
-        incoming="" if handover.incoming is None else str(handover.incoming),
-        calls=_calls(handover, roster.duty_at(handover.boundary).shift),
+        incoming=handover.signed_by or _primary_of(coming),
+        calls=_calls(roster, handover.boundary),
         notices=tuple(standing_for(desk, at)),
         sections=_sections(made),
         count=len(made),
@@ -76,8 +87,20 @@ def sheet_of(*, handover: Handover, at: datetime) -> Sheet:
     )
 
 
-def _roster_of(handover: Handover, at: datetime) -> Roster:
+def _calls(roster: Roster, boundary: datetime) -> tuple[CallTime, ...]:
+    """Who is called for a case of somebody who left, while nobody accepts it."""
+    calls = calls_from(roster, boundary=boundary)
+    return tuple(CallTime(who=str(person), at=moment) for person, moment in calls)
+
+
+def roster_for(handover: Handover, *, at: datetime) -> Roster:
+    """The roster of its desk for `at`, and for both sides of its boundary; one query."""
     return roster_of(handover.desk, since=min(at, handover.boundary - SHORTEST))
+
+
+def _primary_of(duty: Duty) -> str:
+    primary = duty.crew.primary
+    return "" if primary is None else str(duty.people[primary])
 
 
 def _made(
@@ -103,7 +126,7 @@ def row_of(*, row_id: int, at: datetime) -> SheetRow:
     """One row as it stands at `at`; raises `NotFound`."""
     row = find_row(row_id)
     handover = find_handover(row.handover_id)
-    return _made(handover, [row], _roster_of(handover, at), at)[0]
+    return _made(handover, [row], roster_for(handover, at=at), at)[0]
 
 
 def find_row(row_id: int) -> HandoverRow:
@@ -129,16 +152,6 @@ def missing_cases(handover: Handover) -> CaseQuerySet:
     """Open cases of the desk that are not on its sheet yet."""
     on_it = HandoverRow.objects.filter(handover=handover).values("case")
     return open_cases(Case.objects.filter(desk=handover.desk_id)).exclude(pk__in=on_it)
-
-
-def _calls(handover: Handover, incoming: Shift) -> tuple[CallTime, ...]:
-    """Who is called for a case of somebody who left, while nobody accepts it."""
-    desk, since = handover.desk, max(handover.boundary, incoming.overlap_until)
-    called = [desk.lead] if desk.manager in {None, desk.lead} else [desk.lead, desk.manager]
-    return tuple(
-        CallTime(who=str(person), at=since + number * LEAD_CALLED_AFTER)
-        for number, person in enumerate(called, start=1)
-    )
 
 
 def _sections(rows: Iterable[SheetRow]) -> tuple[SheetSection, ...]:

@@ -20,8 +20,10 @@ MOST_CHOICES = 5
 class SheetFact:
     """A critical fact: its value now and as published, and how old the reading is.
 
-    `is_saved` says that it could not be read again; `failure` why not. `choices` are plausible
-    values for reading it back, in an order that does not tell which one holds.
+    `is_saved` says that it could not be read again; `failure` why not. `is_missing` says that its
+    record did not exist when it was asked for; `proved_at` is when a later look at the source's
+    change feed proved it unchanged. `choices` are plausible values for reading it back, in an order
+    that does not tell which one holds.
     """
 
     key: str
@@ -34,6 +36,8 @@ class SheetFact:
     observed_at: datetime | None
     is_saved: bool
     failure: str
+    is_missing: bool = False
+    proved_at: datetime | None = None
     choices: tuple[str, ...] = ()
 
 
@@ -68,12 +72,16 @@ def sheet_facts(
     sources: Sequence[SourceState],
     published: Mapping[str, Any],
     others: Mapping[str, Sequence[str]],
+    refreshed_at: datetime | None,
 ) -> tuple[SheetFact, ...]:
-    """The critical facts of a case; `others` are values of the same facts in other cases."""
+    """The critical facts of a case; `others` are values of the same facts in other cases.
+
+    `refreshed_at` is when the case was last refreshed, by reading it or by proof.
+    """
     subject = subject_of(playbook, sources)
     kept: Mapping[str, Value] = published.get("facts", {})
     return tuple(
-        _fact(playbook, key, subject, kept.get(key), others.get(key, ()))
+        _fact(playbook, key, subject, refreshed_at, kept.get(key), others.get(key, ()))
         for key in critical_keys(playbook)
     )
 
@@ -82,6 +90,7 @@ def _fact(
     playbook: Playbook,
     key: str,
     subject: SourceState | None,
+    refreshed_at: datetime | None,
     published: Value,
     others: Sequence[str],
 ) -> SheetFact:
@@ -99,8 +108,17 @@ def _fact(
         observed_at=None if subject is None else subject.observed_at,
         is_saved=subject is None or subject.is_unreadable,
         failure="" if subject is None else subject.failure,
+        is_missing=subject is not None and subject.is_missing,
+        proved_at=_proved_at(subject, refreshed_at),
         choices=_choices(shown, before, others),
     )
+
+
+def _proved_at(subject: SourceState | None, refreshed_at: datetime | None) -> datetime | None:
+    """When the facts were proved unchanged after they were read, if so."""
+    if subject is None or subject.observed_at is None or refreshed_at is None:
+        return None
+    return refreshed_at if refreshed_at > subject.observed_at else None
 
 
 def means_same(playbook: Playbook, key: str, then: Value, now: Value) -> bool:

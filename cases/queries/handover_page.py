@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import partial
 
 from django.db.models import Count, Q
 
 from cases import policies
 from cases.models import Case, Desk, Handover, Person, RowAnswer
-from cases.queries.duty import roster_of, starts_of
+from cases.queries.duty import Roster, starts_of
 from cases.queries.handover_shapes import Sheet
 from cases.vocabulary.shifts import next_boundary
 
@@ -25,13 +26,20 @@ class Receiver:
 
 @dataclass(frozen=True, kw_only=True)
 class SheetControls:
-    """Sentences against each act, empty where the person may, and who can get a case."""
+    """Sentences against each act, empty where the person may, and who can get a case.
+
+    `answer` is against anything that can be said to a row, `take` against what only the incoming
+    shift says. `present` is the number of the desk's newer sheet, where there is one: nothing is
+    done on this one any more.
+    """
 
     answer: str
+    take: str
     note: str
     publish: str
     sign: str
     receivers: tuple[Receiver, ...]
+    present: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,61 +61,71 @@ class SheetLink:
 class Handovers:
     """The handovers of a desk, newest first; `following` is when the next shift begins."""
 
+    desk_id: int
     desk: str
     zone: str
-    following: datetime | None
+    following: datetime
     links: Sequence[SheetLink]
 
 
-def controls_on(*, handover: Handover, sheet: Sheet, person: Person, at: datetime) -> SheetControls:
-    """What this person may do there now."""
-    against = policies.reason_against
-    just_before = handover.boundary - timedelta.resolution
-    roster = roster_of(handover.desk, since=min(at, just_before))
-    before, now = roster.duty_at(just_before), roster.duty_at(at)
+def controls_on(
+    *, handover: Handover, sheet: Sheet, person: Person, roster: Roster, present: int | None
+) -> SheetControls:
+    """What this person may do on the sheet as shown; the same rules are asked when they do it.
+
+    `present` is the number of the desk's newer sheet, None while this is the newest.
+    """
+    if present is not None:
+        return _over(present)
+    at = sheet.at
+    sides, now = roster.sides_at(handover.boundary), roster.duty_at(at)
     coming = roster.duty_at(max(at, handover.boundary))
-    waiting = sheet.missing or any(
-        row.needs_answer and row.answer is None for part in sheet.sections for row in part.rows
-    )
-    may_sign = against(
-        policies.check_may_sign,
-        person=person,
-        primary=coming.crew.primary,
-        published_by=handover.published_by,
-    )
+    against = partial(policies.reason_against, person=person)
+    may_sign = against(policies.check_may_sign, handover=handover, sides=sides, at=at)
     return SheetControls(
-        answer=against(policies.check_may_own, person=person),
-        note=against(policies.check_may_write, person=person),
-        publish=against(policies.check_may_hand_over, person=person, outgoing=before.crew.people),
-        sign=may_sign or ("Every row needs an answer first." if waiting else ""),
+        answer=against(policies.check_may_own)
+        or against(policies.check_may_keep_sheet, sides=sides),
+        take=against(policies.check_may_take_over, sides=sides),
+        note=against(policies.check_may_keep_sheet, sides=sides),
+        publish=against(policies.check_may_hand_over, sides=sides),
+        sign=may_sign or _what_is_open(sheet),
         receivers=tuple(
             Receiver(person_id=number, name=str(coming.people[number]))
             for number in coming.present
             if not now.absence_of(number)
         ),
+        present=None,
     )
 
 
-def the_desk() -> Desk | None:
-    """The desk whose sheet the pages show."""
-    return Desk.objects.order_by("id").first()
+def _what_is_open(sheet: Sheet) -> str:
+    if sheet.missing:
+        return "Put the missing cases on the sheet first."
+    return "Every row needs an answer first." if sheet.unanswered else ""
 
 
-def current_handover() -> int | None:
-    """The number of the desk's newest handover."""
-    return Handover.objects.filter(desk=the_desk()).values_list("pk", flat=True).first()
+def _over(present: int) -> SheetControls:
+    over = "This sheet is over; work goes on on the present one."
+    return SheetControls(
+        answer=over,
+        take=over,
+        note=over,
+        publish=over,
+        sign=over,
+        receivers=(),
+        present=present,
+    )
 
 
-def handovers_of_the_desk(*, at: datetime) -> Handovers:
+def handovers_of(desk: Desk, *, at: datetime) -> Handovers:
     """The newest handovers of the desk."""
-    desk = the_desk()
-    if desk is None:
-        return Handovers(desk="No desk yet", zone="UTC", following=None, links=())
     answered = Count("rows", filter=Q(rows__answers__isnull=False), distinct=True)
     found = Handover.objects.filter(desk=desk).annotate(
         on_it=Count("rows", distinct=True), answered=answered
     )
+    found = found.order_by("-boundary")  # grouping drops the model's own order
     return Handovers(
+        desk_id=desk.pk,
         desk=desk.name,
         zone=desk.zone,
         following=next_boundary(after=at, zone=desk.zone, starts=starts_of(desk)),

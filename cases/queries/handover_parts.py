@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, OuterRef, Window
@@ -19,7 +20,7 @@ class Parts:
     """One case: its two newest versions (newest first), sources, lines, escalations and doubts.
 
     `doubts` are effects whose outcome is unknown; `escalations` are those under way.
-    `is_named` says that the source's feed tells of a change that nobody has read yet.
+    `named_at` is when a source's feed told last of a change for which no refresh has read it since.
     """
 
     proposals: list[Proposal] = field(default_factory=list)
@@ -27,7 +28,12 @@ class Parts:
     lines: list[CaseLine] = field(default_factory=list)
     escalations: list[Escalation] = field(default_factory=list)
     doubts: list[Effect] = field(default_factory=list)
-    is_named: bool = False
+    named_at: datetime | None = None
+
+    def named(self, *, at: datetime | None) -> None:
+        """A feed named one of its records at this instant, if at all."""
+        if at is not None:
+            self.named_at = max(at, self.named_at or at)
 
     @property
     def newest(self) -> Proposal | None:
@@ -63,7 +69,7 @@ def parts_of(ids: Sequence[int]) -> Mapping[int, Parts]:
     links = CaseSource.objects.filter(case_id__in=ids).order_by("case_id", "record_id")
     for link in links.select_related("record__latest", "record__last_attempt"):
         found[link.case_id].sources.append(state_of(link.record))
-        found[link.case_id].is_named |= link.record.named_at is not None
+        found[link.case_id].named(at=link.record.named_at)
     for line in CaseLine.objects.filter(case_id__in=ids, ended_at=None):
         found[line.case_id].lines.append(line)
     running = Escalation.objects.filter(case_id__in=ids, ended_at=None)

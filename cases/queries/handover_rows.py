@@ -8,7 +8,7 @@ from functools import cached_property
 from cases.models import CaseLine, Handover, HandoverRow, Proposal
 from cases.queries.catalogue import type_label
 from cases.queries.duty import OFF_SHIFT, Duty
-from cases.queries.handover_facts import SheetFact, sheet_facts
+from cases.queries.handover_facts import SheetFact, sheet_facts, subject_of
 from cases.queries.handover_parts import Parts, overtaken_facts, playbook_of_parts
 from cases.queries.handover_shapes import (
     Broken,
@@ -26,8 +26,11 @@ from cases.queries.handover_words import (
     draft_note,
     may_change,
     one_line,
+    proposal_words,
+    since_words,
     waits_on,
     would_do,
+    written_words,
 )
 from cases.queries.lines import PromiseView
 from cases.vocabulary.handover_sheet import (
@@ -84,6 +87,7 @@ class RowMaker:
             sources=self.parts.sources,
             published=self.row.published,
             others=self.around.others,
+            refreshed_at=self.row.case.refreshed_at,
         )
 
     @cached_property
@@ -138,11 +142,19 @@ class RowMaker:
         return self.row.case.current_stage is Stage.CLOSED
 
     def _was_read(self) -> bool:
-        """Whether every source was read for this handover, and none has failed since."""
-        read_at = self.row.case.refreshed_at
-        if self.parts.is_named or any(source.is_unreadable for source in self.parts.sources):
+        """Whether every source was asked for this handover and told, and none has failed since.
+
+        What the feed named after the question is to be read again, and so is a subject that was not
+        found.
+        """
+        read_at, named_at = self.row.case.refreshed_at, self.parts.named_at
+        subject = subject_of(self.playbook, self.parts.sources)
+        if read_at is None or (subject is not None and subject.is_missing):
             return False
-        return read_at is not None and read_at >= self.around.handover.opened_at
+        if any(source.is_unreadable for source in self.parts.sources):
+            return False
+        since = self.around.handover.opened_at
+        return read_at >= since and (named_at is None or named_at < read_at)
 
     @property
     def only_as_blocked(self) -> bool:
@@ -170,7 +182,7 @@ class RowMaker:
             attempts=attempts_in_doubt(self.playbook, parts),
             uncarried=self.around.uncarried.get(case.pk, ()),
             wait=waits_on(case),
-            lines=self._lines(),
+            lines=self.lines,
             note=self._note(),
             owner="" if case.owner is None else str(case.owner),
             owner_before="" if row.owner_before is None else str(row.owner_before),
@@ -188,7 +200,9 @@ class RowMaker:
             seen=self._seen(),
         )
 
-    def _lines(self) -> dict[str, tuple[SheetLine, ...]]:
+    @cached_property
+    def lines(self) -> dict[str, tuple[SheetLine, ...]]:
+        """What people wrote down, by sort; our own messages promise too."""
         lines = {sort.value: lines_from(self.parts.lines_of(sort)) for sort in CaseLine.Sort}
         lines[CaseLine.Sort.PROMISE] += promises_from(
             self.around.promises.get(self.row.case_id, ())
@@ -205,17 +219,17 @@ class RowMaker:
         """References that do not exist, are not current, or cannot be read."""
         if self.is_closed:
             return ()
-        found, proposal = [], self.proposal
+        found, proposal, since = [], self.proposal, since_words(self.around.handover)
         if self.absence not in {"", OFF_SHIFT}:
             says = f"Its owner cannot answer for it: {self.absence}."
             found.append(Broken(says=says, repair=OWNER))
         if proposal is not None and proposal.published != proposal.number:
             was = f"proposal {proposal.published}" if proposal.published else "no proposal"
-            says = f"The row was published with {was}; proposal {proposal.number} is current."
+            says = f"The row refers to {was}; proposal {proposal.number} is current."
             found.append(Broken(says=says, repair=TAKE))
         for fact in self.facts:
             if fact.has_changed:
-                says = f"{fact.label} changed since published: {fact.published} → {fact.shown}."
+                says = f"{fact.label} changed since {since}: {fact.published} → {fact.shown}."
                 found.append(Broken(says=says, repair=TAKE))
         if self.overtaken:
             what = ", ".join(self.overtaken)
@@ -224,16 +238,19 @@ class RowMaker:
         return tuple(found)
 
     def _seen(self) -> dict[str, str]:
-        proposal, answer = self.proposal, answer_to(self.row)
+        answer, zone = answer_to(self.row), self.row.case.desk.zone
         blocked = self.only_as_blocked
+        doubts = ", ".join(effect.reference for effect in self.parts.doubts)
+        uncarried = ", ".join(self.around.uncarried.get(self.row.case_id, ()))
         return {
             "Owner": str(self.row.case.owner or "nobody"),
             "Stage": STAGES[self.row.case.current_stage].label,
-            "Proposal": f"{proposal.number}, {proposal.label}" if proposal else "none",
+            "Proposal": proposal_words(self.proposal, zone=zone),
             **{fact.label: fact.shown for fact in self.facts},
             "Sources": "not read for this handover" if blocked else "read for this handover",
-            "Unknown outcomes": str(len(self.parts.doubts)),
-            "Written down": "; ".join(line.text for line in self.parts.lines) or "nothing",
+            "Unknown outcomes": doubts or "none",
+            "Written down": written_words(self.lines),
+            "No action for": uncarried or "nothing",
             "Note": self.row.note or "none",
             "Answer": f"{answer.label} by {answer.by}" if answer else "none",
         }

@@ -194,9 +194,19 @@ class Sheet:
     at: datetime
 
     @property
+    def rows(self) -> tuple[SheetRow, ...]:
+        """Every row, in the order in which they are read."""
+        return tuple(row for section in self.sections for row in section.rows)
+
+    @property
+    def unanswered(self) -> tuple[SheetRow, ...]:
+        """The rows that still need an answer."""
+        return tuple(row for section in self.sections for row in section.unanswered)
+
+    @property
     def next_row(self) -> SheetRow | None:
         """The first row that still needs an answer, in the order in which they are read."""
-        return next((row for section in self.sections for row in section.unanswered), None)
+        return next(iter(self.unanswered), None)
 
 
 def answer_to(row: HandoverRow) -> SheetAnswer | None:

@@ -1,12 +1,12 @@
 """A row of the sheet in words: its one line, why it may change, and the agent's draft of a note."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from cases.models import Case, CaseLine, Proposal
+from cases.models import Case, CaseLine, Handover, Proposal
 from cases.queries.handover_facts import SheetFact
 from cases.queries.handover_parts import Parts
-from cases.queries.handover_shapes import SheetWait
+from cases.queries.handover_shapes import SheetLine, SheetProposal, SheetWait
 from cases.queries.proposal_view import cost_text, few_words
 from cases.queries.values import counted
 from cases.vocabulary.clocks import local_text
@@ -78,6 +78,40 @@ def attempts_in_doubt(playbook: Playbook, parts: Parts) -> tuple[str, ...]:
         label = effect.proposed_action.action if spec is None else spec.label
         found.append(f"{label} ({effect.reference}): {effect.state_reason or 'no usable answer.'}")
     return tuple(found)
+
+
+def since_words(handover: Handover) -> str:
+    """Since when what changed is marked on its sheet."""
+    return "the sheet was opened" if handover.published_at is None else "published"
+
+
+def proposal_words(proposal: SheetProposal | None, *, zone: str) -> str:
+    """The newest version and the times that bind it, in words that hold at any moment."""
+    if proposal is None:
+        return "none"
+    said = [str(proposal.number), proposal.label]
+    if proposal.decide_by is not None:
+        said.append(f"decide by {local_text(proposal.decide_by, zone=zone)}")
+    if proposal.valid_until is not None:
+        said.append(f"holds until {local_text(proposal.valid_until, zone=zone)}")
+    return ", ".join(said)
+
+
+def written_words(lines: Mapping[str, Sequence[SheetLine]]) -> str:
+    """Everything written down or promised: its sort, with whom, and until when."""
+    said = [
+        f"{CaseLine.Sort(sort).label}: {_line_words(line)}"
+        for sort, some in lines.items()
+        for line in some
+    ]
+    return "; ".join(said) or "nothing"
+
+
+def _line_words(line: SheetLine) -> str:
+    party = f"{line.party}: " if line.party else ""
+    if line.due_at is None:
+        return party + line.text
+    return f"{party}{line.text} ({line.due_word} {local_text(line.due_at, zone=line.zone)})"
 
 
 def draft_note(

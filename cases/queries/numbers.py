@@ -6,13 +6,13 @@ What each counts is said in its own words on the page (P34).
 from datetime import datetime
 
 from cases.models import Desk
+from cases.queries.desks import desk_choices
 from cases.queries.duty import starts_of
 from cases.queries.numbers_decisions import corrections, decided_in, time_to_decision
 from cases.queries.numbers_handovers import handover_latency, stale_at_resume
 from cases.queries.numbers_shapes import NumbersPage, Period
 from cases.queries.numbers_standing import closed_in, done, standing_now
 from cases.queries.numbers_unread import time_unread
-from cases.queries.roster_page import desk_choices
 from cases.vocabulary.errors import InvalidInput
 from cases.vocabulary.numbers import days_until, shifts_until
 

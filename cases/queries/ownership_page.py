@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cases import policies
-from cases.actions.ownership import LEAD_CALLED_AFTER
 from cases.models import AgentIdentity, Desk, Escalation, OwnershipRule, Person
+from cases.queries.calls import LEAD_CALLED_AFTER, called_first
 from cases.queries.duty import Duty, duty_at
-from cases.queries.roster_page import Choice, desk_choices, people_who_may_own
+from cases.queries.roster_page import Choice, people_who_may_own
 from cases.vocabulary.budgets import NAMES, amount_text
 from cases.vocabulary.playbooks import PLAYBOOKS
 from cases.vocabulary.rosters import Link, Position
@@ -40,13 +40,17 @@ class ChainLine:
 
 @dataclass(frozen=True, kw_only=True)
 class WouldOwn:
-    """Who would own a case of a kind or type at an instant, and who was asked before."""
+    """Who would own a case of a kind or type at an instant, and who was asked before.
+
+    `called` is who is called by name where `owner` is empty.
+    """
 
     label: str
     at: datetime
     shift: str
     chain: Sequence[ChainLine]
     owner: str
+    called: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +83,6 @@ class OwnershipPage:
     desk: str
     zone: str
     at: datetime
-    desks: Sequence[Choice]
     against: str
     lead: Choice
     lead_absence: str
@@ -104,7 +107,6 @@ def ownership_page(*, desk: Desk, person: Person, at: datetime) -> OwnershipPage
         desk=desk.name,
         zone=desk.zone,
         at=at,
-        desks=desk_choices(),
         against=policies.reason_against(policies.check_may_set_roster, person=person),
         lead=Choice(value=str(desk.lead_id), label=str(desk.lead)),
         lead_absence=duty.absence_of(desk.lead_id),
@@ -151,6 +153,7 @@ def would_own(*, desk: Desk, scope: str, at: datetime) -> WouldOwn:
         shift=duty.shift.name,
         chain=[_chain_line(duty, link, chosen) for link in links],
         owner="" if chosen is None or chosen.person is None else str(duty.people[chosen.person]),
+        called=str(called_first(duty)),
     )
 
 

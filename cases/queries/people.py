@@ -1,8 +1,9 @@
 """People as pages list them."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cases.models import Person, Role
+from cases.models import Desk, Person, Role
 from cases.queries.values import UNSAYABLE
 from cases.vocabulary.clocks import zone_named
 from cases.vocabulary.errors import InvalidInput
@@ -55,6 +56,16 @@ def everyone() -> tuple[PersonLine, ...]:
             key=lambda person: (list(MAY).index(Role(person.role)), str(person)),
         )
     )
+
+
+def places_at_desks() -> Mapping[int, Sequence[str]]:
+    """Person to what they are at desks, as "lead of DFW desk"; one query."""
+    places: dict[int, list[str]] = {}
+    for desk in Desk.objects.order_by("id"):
+        places.setdefault(desk.lead_id, []).append(f"lead of {desk}")
+        if desk.manager_id is not None:
+            places.setdefault(desk.manager_id, []).append(f"manager of {desk}")
+    return places
 
 
 def person_by_id(person_id: int) -> Person:

@@ -7,7 +7,8 @@ from datetime import datetime
 from django.db.models import Count, Q
 
 from cases.models import AgentIdentity, Desk, Person, Role, RosterEntry
-from cases.queries.people import MAY
+from cases.queries.people import MAY, places_at_desks
+from cases.queries.roster_page import Choice, people_who_may_own
 from cases.queries.values import counted
 from cases.vocabulary.clocks import zone_named
 from cases.vocabulary.stages import Stage
@@ -15,7 +16,10 @@ from cases.vocabulary.stages import Stage
 
 @dataclass(frozen=True, kw_only=True)
 class Worker:
-    """One person, what their role lets them do, and how many open cases they own."""
+    """One person, what their role lets them do, and how many open cases they own.
+
+    `places` are the desks that they lead or manage: "lead of DFW desk".
+    """
 
     person_id: int
     username: str
@@ -27,22 +31,25 @@ class Worker:
     is_active: bool
     open_cases: int
     agents: Sequence[str]
+    places: Sequence[str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PeoplePage:
-    """Everybody: those who are active first, by name."""
+    """Everybody: those who are active first, by name; `successors` may lead or manage a desk."""
 
     at: datetime
     workers: Sequence[Worker]
     roles: Sequence[tuple[str, str]]
+    successors: Sequence[Choice]
 
 
 def people_page(*, at: datetime) -> PeoplePage:
-    """The page at `at`; two queries."""
+    """The page at `at`; four queries."""
     agents: dict[int, list[str]] = {}
     for agent in AgentIdentity.objects.filter(is_active=True):
         agents.setdefault(agent.owner_id, []).append(str(agent))
+    places = places_at_desks()
     owned = Count("owned_cases", filter=~Q(owned_cases__stage=Stage.CLOSED.value))
     people = Person.objects.annotate(open_cases=owned).order_by(
         "-is_active", "last_name", "first_name", "id"
@@ -61,10 +68,12 @@ def people_page(*, at: datetime) -> PeoplePage:
                 is_active=person.is_active,
                 open_cases=person.open_cases,
                 agents=agents.get(person.pk, ()),
+                places=places.get(person.pk, ()),
             )
             for person in people
         ],
         roles=[(role.value, role.label) for role in Role],
+        successors=people_who_may_own(),
     )
 
 
@@ -79,10 +88,6 @@ def follows_for(*, person: Person, role: Role, is_active: bool, at: datetime) ->
     if is_active and role in {Role.OPERATOR, Role.LEAD}:
         return notes
     for desk in Desk.objects.order_by("id"):
-        if desk.lead_id == person.pk:
-            notes.append(f"{desk} has no lead who is there. Name another one under Ownership.")
-        if desk.manager_id == person.pk:
-            notes.append(f"{desk} has no manager who is there.")
         today = at.astimezone(zone_named(desk.zone)).date()
         entries = RosterEntry.objects.filter(shift__desk=desk, person=person)
         if count := entries.exclude(last_day__lt=today).count():

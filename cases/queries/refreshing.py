@@ -1,21 +1,19 @@
 """Which cases of a handover are still to be read, and which the change feed proves unchanged."""
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
+from django.db.models import Exists, OuterRef
 
-from cases.models import Case, CaseSource, Handover
+from cases.models import Case, CaseSource, Handover, Observation
 from cases.models.case import open_cases
 from cases.queries.duty import starts_of
 from cases.vocabulary.refreshing import CaseToRead, FeedGrant
 from cases.vocabulary.shifts import next_boundary
 from cases.vocabulary.stages import Stage
 from cases.vocabulary.work import RecordKey
-
-READ_IN_ADVANCE = timedelta(minutes=1)
-"""Longer than a visit lasts: what was written down that much after a moment was read after it."""
 
 AT_REST = (Stage.WAITING_FOR_REVIEW, Stage.ESCALATED, Stage.WAITING_FOR_ACCEPTANCE)
 UNDER_WAY = (Stage.EXECUTING, Stage.VERIFYING, Stage.RECONCILING)
@@ -44,7 +42,7 @@ SELECT c.id {TO_DO}
       OR s.named_at IS NOT NULL
       OR s.last_attempt_id IS DISTINCT FROM s.latest_id
       OR o.id IS NULL OR o.outcome <> 'read'
-      OR o.observed_at < %(proven_from)s
+      OR o.observed_at < %(followed_since)s
       OR o.holds_until <= %(now)s
       OR o.version < s.highest_version
     )
@@ -96,7 +94,7 @@ def unchanged_cases(*, grant: FeedGrant, followed_since: datetime, now: datetime
     values: dict[str, Any] = {
         **_scope(grant),
         "system": grant.system,
-        "proven_from": followed_since + READ_IN_ADVANCE,
+        "followed_since": followed_since,
         "now": now,
     }
     with connection.cursor() as cursor:
@@ -148,9 +146,18 @@ def _scope(grant: FeedGrant) -> dict[str, Any]:
 
 
 def coverage_of(handover: Handover) -> tuple[int, int]:
-    """How many open cases the desk has, and how many were read for this handover."""
+    """How many open cases the desk has, and how many were read for this handover.
+
+    A case whose subject does not exist was not.
+    """
     cases = open_cases(Case.objects.filter(desk=handover.desk))
-    return cases.count(), cases.filter(refreshed_at__gte=handover.opened_at).count()
+    gone = CaseSource.objects.filter(
+        case=OuterRef("pk"),
+        record__record_id=OuterRef("subject"),
+        record__latest__outcome=Observation.Outcome.MISSING,
+    )
+    read = cases.filter(~Exists(gone), refreshed_at__gte=handover.opened_at)
+    return cases.count(), read.count()
 
 
 def rests_until(handovers: Collection[int], *, now: datetime) -> dict[int, datetime]:
@@ -165,3 +172,9 @@ def rests_until(handovers: Collection[int], *, now: datetime) -> dict[int, datet
         if until > now:
             found[desk.pk] = until
     return found
+
+
+def rereads_since(case: Case, *, at: datetime) -> datetime | None:
+    """Since when the facts of a case that rests are to be read again; None while they count."""
+    due = case.refresh_due_at if case.current_stage in AT_REST else None
+    return due if due is not None and due <= at else None

@@ -9,7 +9,6 @@ from cases.models import Desk, Leave, Person, Role, RosterEntry, ShiftPattern
 from cases.queries.coverage import Coverage, coverage_of
 from cases.queries.duty import roster_of
 from cases.vocabulary.clocks import zone_named
-from cases.vocabulary.errors import NotFound
 from cases.vocabulary.rosters import Position
 from cases.vocabulary.shifts import DAYS, USUAL_STARTS
 
@@ -67,7 +66,6 @@ class RosterPage:
     zone: str
     at: datetime
     today: date
-    desks: Sequence[Choice]
     against: str
     keeps_roster: bool
     coverage: Coverage
@@ -77,20 +75,6 @@ class RosterPage:
     people: Sequence[Choice]
     positions: Sequence[str]
     weekdays: Sequence[tuple[int, str]]
-
-
-def desk_of(desk_id: int | None) -> Desk:
-    """The desk of a page: the one asked for, or the first; raises `NotFound`."""
-    desks = Desk.objects.select_related("lead", "manager").order_by("id")
-    found = desks.first() if desk_id is None else desks.filter(pk=desk_id).first()
-    if found is None:
-        raise NotFound("There is no such desk.")
-    return found
-
-
-def desk_choices() -> list[Choice]:
-    """Every desk."""
-    return [Choice(value=str(desk.pk), label=desk.name) for desk in Desk.objects.order_by("id")]
 
 
 def people_who_may_own() -> list[Choice]:
@@ -112,7 +96,6 @@ def roster_page(*, desk: Desk, person: Person, at: datetime) -> RosterPage:
         zone=desk.zone,
         at=at,
         today=today,
-        desks=desk_choices(),
         against=policies.reason_against(policies.check_may_set_roster, person=person),
         keeps_roster=bool(roster.watches),
         coverage=coverage_of(roster, at=at),

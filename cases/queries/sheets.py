@@ -39,6 +39,13 @@ def sheet_of(case: Case) -> FactSheet:
     )
 
 
+def absence_in(sheet: FactSheet) -> str:
+    """Why nothing can be planned: the subject does not exist; empty when it does."""
+    if sheet.reading(sheet.subject_type, sheet.subject_id) is not None:
+        return ""
+    return f"{sheet.subject_type.capitalize()} {sheet.subject_id} does not exist in its system."
+
+
 def sheet_among(case: Case, records: Iterable[SourceRecord]) -> FactSheet:
     """The same from the case's records with `latest` loaded, without asking the database."""
     readings = []

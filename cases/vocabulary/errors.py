@@ -106,6 +106,16 @@ class ReadBackDiffers(Overtaken):
     code = "read_back_differs"
 
 
+class SheetOvertaken(Conflict):
+    """The desk has a newer handover sheet; `present` is its number."""
+
+    code = "sheet_overtaken"
+
+    def __init__(self, message: str, *, present: int) -> None:
+        super().__init__(message)
+        self.present = present
+
+
 class LeaseLost(Conflict):
     """A worker wrote with a fencing token that is not the newest, or after its lease ended."""
 

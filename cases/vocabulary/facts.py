@@ -56,8 +56,8 @@ class Reading:
     """One successful observation of one source record.
 
     `version` is the source's own version, or None when it has no usable one; `etag` its tag, or
-    empty; `observed_at` is the business time of the reading; `fields` maps fact keys to values;
-    `observation_id` is the stored row, 0 when there is none.
+    empty; `observed_at` is the business time at which it was asked for; `fields` maps fact keys to
+    values; `observation_id` is the stored row, 0 when there is none.
     """
 
     record_type: str

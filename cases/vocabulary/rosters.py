@@ -73,6 +73,37 @@ class Crewed:
         return frozenset(person for person in found if person is not None)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Sides:
+    """The two shifts between which a desk changes hands, and who answers for the desk beside them.
+
+    `leads` are the desk's lead and its manager. A desk without any roster does not say who works
+    when, so everybody stands on both sides.
+    """
+
+    outgoing: Crewed
+    incoming: Crewed
+    leads: frozenset[int]
+    keeps_roster: bool
+
+    def hands_over(self, person: int) -> bool:
+        """Whether the person hands the desk over; where nobody stood, the incoming shift does."""
+        crew = self.outgoing.people or self.incoming.people
+        return not self.keeps_roster or person in crew | self.leads
+
+    def takes_over(self, person: int) -> bool:
+        """Whether the person takes over or refuses what is handed over."""
+        return not self.keeps_roster or person in self.incoming.people | self.leads
+
+    def has_place(self, person: int) -> bool:
+        """Whether the person has anything to say there."""
+        return self.takes_over(person) or person in self.outgoing.people
+
+    def only_leaves(self, person: int) -> bool:
+        """Whether the person stands in the outgoing shift and not in the incoming one."""
+        return person in self.outgoing.people - self.incoming.people
+
+
 def crew_of(shift: Shift, *, watches: Iterable[Watch]) -> Crewed:
     """Who stands in the shift: for each position the newest entry that covers it."""
     people: dict[Position, int | None] = dict.fromkeys(Position)

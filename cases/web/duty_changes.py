@@ -1,6 +1,7 @@
 """Every change of who is on duty goes the same way: what moves is shown first, then it is saved."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
@@ -9,10 +10,10 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from cases.actions.preview import Consequence, make_change, what_moves
+from cases.actions.house import keeping_refusals
+from cases.actions.preview import make_change, moves_digest, what_moves
 from cases.models import Desk
 from cases.queries.values import counted
-from cases.vocabulary.digest import digest_of
 from cases.vocabulary.errors import WatchbillError
 from cases.vocabulary.texts import reason_given
 from cases.web.duty_forms import WhichTime
@@ -70,49 +71,53 @@ def look_then_save(
         return page(mistake=None)
     try:
         wanted = read()
-        consequences = what_moves(
-            lambda: wanted.alter(MISSING_REASON),
-            at=moment_of(request),
-            moments=wanted.moments,
-            desk=wanted.desk,
-        )
-        if "save" not in request.POST:
-            return _preview(request, wanted, consequences)
-        return _saved(request, wanted, consequences)
+        if "save" in request.POST:
+            return _saved(request, wanted)
+        with _refusals_kept(request, wanted):
+            return _preview(request, wanted)
     except WatchbillError as error:
         return page(mistake=Mistake.of(act, error), status=status_of(error))
 
 
-def _saved(
-    request: DeskRequest, wanted: WantedChange, consequences: Sequence[Consequence]
-) -> HttpResponse | None:
+def _saved(request: DeskRequest, wanted: WantedChange) -> HttpResponse | None:
     """Make the change if it still moves what was shown, and if a reason is given."""
     typed = str(ReasonForm(request.POST).values()["reason"])
-    if request.POST.get("seen") != _digest(consequences):
-        note = "What moves is no longer what you saw. Look again, then save."
-        return _preview(request, wanted, consequences, mistake=note, status=409)
     try:
         reason = reason_given(typed, missing=MISSING_REASON)
-        moved = make_change(lambda: wanted.alter(reason))
+        with _refusals_kept(request, wanted):
+            moved = make_change(
+                lambda: wanted.alter(reason),
+                seen=request.POST.get("seen", ""),
+                at=moment_of(request),
+                moments=wanted.moments,
+                desk=wanted.desk,
+            )
     except WatchbillError as error:
-        return _preview(request, wanted, consequences, mistake=str(error), status=status_of(error))
+        return _preview(request, wanted, mistake=str(error), status=status_of(error))
     messages.success(request, f"{wanted.what} {counted(moved, 'case')} moved now.")
     return None
 
 
+def _refusals_kept(request: DeskRequest, wanted: WantedChange) -> AbstractContextManager[None]:
+    """What is rolled back with a look, or with a change that is refused, is kept all the same."""
+    act = f"change who is on duty: {wanted.what}"
+    return keeping_refusals(by=request.user, at=moment_of(request), act=act)
+
+
 def _preview(
-    request: DeskRequest,
-    wanted: WantedChange,
-    consequences: Sequence[Consequence],
-    *,
-    mistake: str = "",
-    status: int = 200,
+    request: DeskRequest, wanted: WantedChange, *, mistake: str = "", status: int = 200
 ) -> HttpResponse:
+    consequences = what_moves(
+        lambda: wanted.alter(MISSING_REASON),
+        at=moment_of(request),
+        moments=wanted.moments,
+        desk=wanted.desk,
+    )
     context: dict[str, Any] = {
         "wanted": wanted,
         "consequences": [found for found in consequences if found.moving],
         "moments": wanted.moments,
-        "seen": _digest(consequences),
+        "seen": moves_digest(consequences),
         "mistake": mistake,
         "repeated": [
             (name, value)
@@ -124,14 +129,3 @@ def _preview(
         "at": moment_of(request),
     }
     return render(request, "roster/preview.html", context, status=status)
-
-
-def _digest(consequences: Sequence[Consequence]) -> str:
-    """What was shown, short enough for a form: cases, to whom, and in which of the instants."""
-    return digest_of(
-        {
-            f"{number} {row.case_id}": [row.to, row.stays]
-            for number, found in enumerate(consequences)
-            for row in found.moving
-        }
-    )

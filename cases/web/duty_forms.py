@@ -19,7 +19,6 @@ WEEKDAYS = [(str(number), name) for number, name in enumerate(DAYS)]
 WEEKDAY_NAMES = dict(WEEKDAYS)
 EARLIEST, LATEST = date(2000, 1, 1), date(2099, 12, 31)
 WHICH = ("earlier", "later")
-MOST_SHIFTS = 12
 
 
 class WhichTime(InvalidInput):
@@ -98,10 +97,11 @@ class LeadsForm(PostedForm):
 
 
 class PersonForm(PostedForm):
-    """A person's role, and whether they work here."""
+    """A person's role, whether they work here, and who takes their place at the desks they lead."""
 
     role = forms.ChoiceField(choices=Role.choices)
     is_active = forms.BooleanField(required=False)
+    successor = a_number(required=False)
 
 
 def moment_in(posted: QueryDict, field: str, *, zone: str) -> datetime:
@@ -128,8 +128,13 @@ def starts_in(posted: QueryDict) -> list[ShiftStart]:
 
     A line without a name is left out. Raises `InvalidInput` naming the line that cannot be read.
     """
-    lines = range(MOST_SHIFTS)
-    return [_start(posted, line) for line in lines if posted.get(f"name-{line}", "").strip()]
+    return [_start(posted, line) for line in _named_lines(posted)]
+
+
+def _named_lines(posted: QueryDict) -> list[str]:
+    """What the fields of each line that has a name end in, as they were posted, however many."""
+    lines = [field.removeprefix("name-") for field in posted if field.startswith("name-")]
+    return [line for line in lines if posted.get(f"name-{line}", "").strip()]
 
 
 def typed_lines(posted: QueryDict) -> list[ShiftLine]:
@@ -141,12 +146,11 @@ def typed_lines(posted: QueryDict) -> list[ShiftLine]:
             days=tuple(int(day) for day in posted.getlist(f"days-{line}") if day in WEEKDAY_NAMES),
             overlap_minutes=posted.get(f"overlap-{line}", ""),
         )
-        for line in range(MOST_SHIFTS)
-        if posted.get(f"name-{line}", "").strip()
+        for line in _named_lines(posted)
     ]
 
 
-def _start(posted: QueryDict, line: int) -> ShiftStart:
+def _start(posted: QueryDict, line: str) -> ShiftStart:
     name = posted.get(f"name-{line}", "").strip()
     if len(name) > 40 or not name.isprintable():
         raise InvalidInput("A shift's name has at most 40 characters that can be seen.")

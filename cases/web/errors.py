@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
@@ -47,6 +47,12 @@ WORDS = {
         what="This address names no case and no page.",
         advice="Check the number, or find the case in the queue.",
     ),
+    405: ErrorWords(
+        status=405,
+        heading="Nothing is done this way",
+        what="This address does not take such a request. Nothing was changed.",
+        advice="Open the page in your browser and use the form on it.",
+    ),
     409: ErrorWords(
         status=409,
         heading="The case moved on",
@@ -85,12 +91,16 @@ def error_response(request: HttpRequest, *, status: int, what: str = "") -> Http
 
 
 class RefusalMiddleware(MiddlewareMixin):
-    """Turns what the record refuses into its page, whichever view met it."""
+    """Turns what the record, or a view's methods, refuse into its page, whichever view met it."""
 
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        """A page and its fragment share an address, so caches must tell them apart."""
+        """The page for a wrong method; and caches must tell a page from its fragment."""
+        if isinstance(response, HttpResponseNotAllowed):
+            allowed = response["Allow"]
+            response = error_response(request, status=405)
+            response["Allow"] = allowed
         patch_vary_headers(response, ("HX-Request",))
         return response
 

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import resolve_url
+from django.shortcuts import redirect, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_POST
+
+from cases.web.posts import posted_from
 
 THEMES = ("auto", "light", "dark")
 DENSITIES = ("compact", "comfortable")
@@ -30,7 +31,7 @@ def preferences_of(request: HttpRequest) -> Preferences:
     return Preferences(theme=chosen("theme", THEMES), density=chosen("density", DENSITIES))
 
 
-@require_POST
+@posted_from(lambda request: redirect("queue"))
 def choose(request: HttpRequest) -> HttpResponse:
     """Keep a choice and go back to where it was made."""
     back = request.POST.get("next", "")

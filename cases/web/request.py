@@ -8,7 +8,8 @@ from django.http import HttpRequest
 from django_htmx.middleware import HtmxDetails
 
 from cases.clock import business_now
-from cases.models import Person
+from cases.models import Desk, Person
+from cases.queries.desks import desk_for
 from cases.vocabulary.clocks import instant_from
 from cases.vocabulary.errors import InvalidInput
 
@@ -61,3 +62,8 @@ def number_in(request: HttpRequest, name: str) -> int | None:
     if not NUMBER.fullmatch(text):
         raise InvalidInput(f"{name.capitalize()} in the address must be a number, such as 4.")
     return int(text)
+
+
+def desk_in(request: DeskRequest) -> Desk:
+    """The desk in the address, or whichever this person's pages show; raises `NotFound`."""
+    return desk_for(desk_id=number_in(request, "desk"), person=request.user, at=moment_of(request))

@@ -8,9 +8,10 @@ from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
 from django.http import HttpRequest, HttpResponseRedirect
-from django.shortcuts import resolve_url
+from django.shortcuts import redirect, resolve_url
 
 from cases.queries.people import everyone
+from cases.web.posts import posted_from
 
 
 class SignedInMiddleware(LoginRequiredMiddleware):
@@ -68,4 +69,4 @@ class SignIn(LoginView):
 
 
 sign_in = SignIn.as_view()
-sign_out = LogoutView.as_view()
+sign_out = posted_from(lambda request: redirect("queue"))(LogoutView.as_view())

@@ -318,4 +318,4 @@ def test_p18_a_late_write_of_a_lost_worker_raises_in_the_twin_as_in_the_record()
     grant = rig.desk.claim(case_id=7, worker="old", lease=rig.desk.now - rig.desk.now)
     assert grant is not None
     with pytest.raises(LeaseLost):
-        rig.desk.record_readings(grant=grant, readings=[])
+        rig.desk.record_readings(grant=grant, readings=[], asked_at=rig.desk.now)

@@ -127,6 +127,18 @@ def test_p12_a_shipment_that_is_gone_is_missing_and_hides_no_other(bulk: Transpo
     assert told["S-318"][0].outcome is ReadOutcome.READ
 
 
+def test_p13_two_cases_about_a_shipment_are_told_of_every_record_that_one_of_them_knows(
+    bulk: TransportBulk,
+) -> None:
+    """The later one never knew the quote that is gone; it hides nothing from the first."""
+    cases = [*asked("S-318", quote="Q-GONE"), *asked("S-318")]
+    told = bulk.read_many(cases=cases, permit=nothing)
+    assert not isinstance(told, NotRead)
+    outcomes = {item.record_id: item.outcome for item in told["S-318"]}
+    assert outcomes["S-318"] is ReadOutcome.READ
+    assert outcomes["Q-GONE"] is ReadOutcome.MISSING
+
+
 def test_scenario_05_429_says_how_long_nothing_is_asked(
     bulk: TransportBulk, simulator: Simulator
 ) -> None:

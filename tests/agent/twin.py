@@ -4,7 +4,7 @@ It is strict where the graph could do harm: fencing, the stage table, one attemp
 """
 
 from collections.abc import Collection, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from cases.vocabulary.errors import CallsPaused
@@ -117,7 +117,9 @@ class DeskTwin(CaseTwin):
         """See `Desk.open_among`."""
         return {self.case_id} & set(case_ids) if self.stage is not Stage.CLOSED else set()
 
-    def record_readings(self, *, grant: Grant, readings: Sequence[SourceReading]) -> None:
+    def record_readings(
+        self, *, grant: Grant, readings: Sequence[SourceReading], asked_at: datetime
+    ) -> None:
         """See `Desk.record_readings`."""
         self.write(grant, "readings")
         for reading in readings:

@@ -211,7 +211,7 @@ def a_grant(case: Case, *, worker: str = "worker-1") -> Grant:
 def agent_reads(case: Case, readings: Sequence[SourceReading]) -> Comparison:
     """One refresh by the agent: read, compare, and plan and propose when that is due."""
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=readings)
+    evidence.record_readings(grant=grant, by=AGENT, readings=readings, asked_at=business_now())
     outcome = evidence.compare_with_now(grant=grant, by=AGENT)
     if outcome in {Comparison.PLAN, Comparison.REPLACE}:
         agent_plans(case, grant)
@@ -280,7 +280,7 @@ def agent_starts_attempt(
 ) -> tuple[Grant, AttemptOrder | None]:
     """The agent re-reads, checks, and begins the attempt for the action at `position`."""
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=readings)
+    evidence.record_readings(grant=grant, by=AGENT, readings=readings, asked_at=business_now())
     if not effects.clear_to_act(grant=grant, by=AGENT):
         return grant, None
     effect = Effect.objects.get(

@@ -3,13 +3,14 @@
 from datetime import date, timedelta
 from typing import Any
 
-from cases.actions import roster
+from cases.actions import roster, sheets
 from cases.actions.clock import move_business_clock
 from cases.actions.handovers import open_handovers
 from cases.actions.sheet_answers import GivenAnswer, answer_row
 from cases.clock import business_now
 from cases.models import Case, Handover, HandoverRow, Person, RowAnswer, ShiftPattern
 from cases.queries.handover import find_handover, row_of, sheet_of
+from cases.queries.handover_seen import seen_of
 from cases.queries.handover_shapes import Sheet, SheetRow
 from cases.vocabulary.rosters import Position
 from cases.vocabulary.shifts import EVERY_DAY, USUAL_STARTS
@@ -118,3 +119,21 @@ def answer(
         **{"read_back": {fact.key: fact.shown for fact in row.facts}, **said},
     )
     answer_row(given=given, by=by, at=business_now())
+
+
+def take_in(case: Case, by: Person) -> None:
+    """Let the row refer to what it shows now."""
+    row = row_for(case)
+    sheets.take_current(row_id=row.row_id, seen=row.seen, by=by, at=business_now())
+
+
+def hand_over(handover: Handover, by: Person) -> None:
+    """Publish the sheet as it stands now."""
+    seen = seen_of(sheet(handover))
+    sheets.publish(handover_id=handover.pk, seen=seen, by=by, at=business_now())
+
+
+def sign(handover: Handover, by: Person) -> str:
+    """Sign the sheet as it stands now."""
+    seen = seen_of(sheet(handover))
+    return sheets.sign(handover_id=handover.pk, seen=seen, by=by, at=business_now())

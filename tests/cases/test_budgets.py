@@ -223,7 +223,7 @@ def plan_costing(cast: Cast, **usage: object) -> Case:
     at_business_time(EVENING)
     case = an_open_case(cast)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now())
     evidence.compare_with_now(grant=grant, by=AGENT)
     question = planning.ask_for_plan(grant=grant, by=AGENT, planner="model@1")
     answer = Plan(kind=PlanKind.ESCALATE, summary="Unsure.").as_value() | {"usage": usage}

@@ -36,11 +36,14 @@ from tests.cases.mornings import (
     a_night_case,
     a_roster,
     answer,
+    hand_over,
     looked_at,
     opened,
     read_again,
     row_for,
     sheet,
+    sign,
+    take_in,
 )
 
 MINUTE = timedelta(minutes=1)
@@ -54,7 +57,7 @@ def case(cast: Cast) -> Case:
     case = a_night_case(cast)
     opened(cast)
     read_again(case)
-    sheets.take_current(row_id=HandoverRow.objects.get().pk, by=cast.owner, at=business_now())
+    take_in(case, cast.owner)
     return case
 
 
@@ -202,9 +205,9 @@ def test_handover_sheet_edited_after_signature_is_refused_and_would_be_seen(
     cast: Cast, case: Case
 ) -> None:
     handover = Handover.objects.get()
+    hand_over(handover, cast.owner)
     answer(looked_at(case), Kind.ACCEPT, cast.colleague)
-    seen = sheets.seen_of(sheet(handover))
-    sheets.sign(handover_id=handover.pk, seen=seen, by=cast.lead, at=business_now())
+    sign(handover, cast.lead)
     row = HandoverRow.objects.get()
     with pytest.raises(Conflict, match="Priya Raman signed this sheet"):
         sheets.write_note(row_id=row.pk, text="Late", seen="", by=cast.owner, at=business_now())
@@ -227,8 +230,7 @@ def test_handover_acceptance_without_reading_all_within_three_seconds_does_not_c
     at_business_time(MORNING + MINUTE)
     for case in cases:
         read_again(case)
-        on_sheet = HandoverRow.objects.get(case=case)
-        sheets.take_current(row_id=on_sheet.pk, by=cast.owner, at=business_now())
+        take_in(case, cast.owner)
     rows = [row_for(case) for case in cases]
     shown_at = business_now()
     for row in rows:

@@ -1,6 +1,7 @@
 """P3: a planner's answer is kept before it is used, once per round of facts, and never replaced."""
 
 from cases.actions import evidence, planning
+from cases.clock import business_now
 from cases.models import PlanRequest
 from cases.vocabulary.playbook import Plan, PlanKind
 from cases.vocabulary.work import Comparison, Grant, PlanQuestion
@@ -26,7 +27,7 @@ def a_question(cast: Cast) -> tuple[Grant, PlanQuestion]:
     """The agent has read the evening's world and asks for a plan."""
     at_business_time(EVENING)
     grant = a_grant(an_open_case(cast))
-    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now())
     assert evidence.compare_with_now(grant=grant, by=AGENT) is Comparison.PLAN
     return grant, planning.ask_for_plan(grant=grant, by=AGENT, planner="rules@1")
 
@@ -54,7 +55,7 @@ def test_p03_an_answer_to_yesterdays_facts_is_not_used_today(cast: Cast) -> None
     """The crash came between answer and proposal; by morning the facts are others."""
     grant, question = a_question(cast)
     planning.record_plan(grant=grant, by=AGENT, request_id=question.request_id, answer=ESCALATION)
-    evidence.record_readings(grant=grant, by=AGENT, readings=MORNING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=MORNING_WORLD, asked_at=business_now())
     planning.propose(grant=grant, by=AGENT, request_id=question.request_id)
     case = PlanRequest.objects.get().case
     assert (stage_of(case), case.proposals.count()) == ("investigating", 0)

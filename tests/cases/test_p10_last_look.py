@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from cases.actions import effects, evidence
+from cases.clock import business_now
 from cases.models import Attempt, Effect, Person, Proposal
 from cases.vocabulary.work import SourceReading
 from tests.cases.builders import (
@@ -124,7 +125,7 @@ def test_p10_facts_read_long_before_do_not_allow_an_attempt(cast: Cast) -> None:
     """A worker that froze between its last look and the call must look again."""
     case = a_released_case(cast)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now())
     assert effects.clear_to_act(grant=grant, by=AGENT)
     case.refresh_from_db()
     assert case.refreshed_at is not None

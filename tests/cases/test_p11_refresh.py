@@ -150,7 +150,7 @@ def test_p25_a_reading_asked_for_while_another_is_weighed_is_not_lost(cast: Cast
     """The facts being weighed are older than the request, so they are read once more."""
     case = a_case_waiting_for_review(cast)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now())
     closing.refresh_now(case_id=case.pk, by=cast.owner, at=business_now())
     evidence.compare_with_now(grant=grant, by=AGENT)
     runs.let_go(grant=grant)

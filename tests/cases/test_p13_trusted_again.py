@@ -86,7 +86,7 @@ def test_p13_a_release_made_on_the_forgotten_version_is_not_carried_out(cast: Ca
     agent_reads(case, AT_41)
     lead_trusts(cast, case)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=AT_41)
+    evidence.record_readings(grant=grant, by=AGENT, readings=AT_41, asked_at=business_now())
     evidence.compare_with_now(grant=grant, by=AGENT)
     assert not effects.clear_to_act(grant=grant, by=AGENT)
     assert Decision.objects.get().ended_at is not None

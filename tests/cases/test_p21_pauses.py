@@ -83,7 +83,7 @@ def test_p21_a_pause_set_during_a_visit_stops_the_next_call(cast: Cast) -> None:
     """Facts were just read and hold; the switch comes first all the same."""
     case = a_released_case(cast)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now())
     assert effects.clear_to_act(grant=grant, by=AGENT)
     a_pause(cast, lane="execution")
     effect = Effect.objects.order_by("id").first()

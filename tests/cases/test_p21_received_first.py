@@ -54,7 +54,7 @@ def test_p21_a_report_that_came_during_the_visit_stops_the_attempt(
     """The worker had claimed the case and read its facts before."""
     case = a_released_case(cast)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now())
     assert effects.clear_to_act(grant=grant, by=AGENT)
     sender.send(about(case))
     assert begin(grant) is None
@@ -68,7 +68,7 @@ def test_p21_a_report_that_came_during_the_visit_stops_the_attempt(
 def test_p21_a_report_about_another_case_stops_nothing(cast: Cast, sender: Sender) -> None:
     case = a_released_case(cast)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now())
     pauses.set_pause(
         lane="intake", kind="", agent="", reason="Flood", by=cast.lead, at=business_now()
     )
@@ -85,7 +85,7 @@ def a_call_to_repeat(cast: Cast) -> Grant:
     target_answers(grant, order, CallOutcome.UNKNOWN)
     move_business_clock(by=TRANSPORT.consistency_window)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now())
     return grant
 
 

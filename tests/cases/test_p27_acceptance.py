@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from cases.actions import lapses, sheets
+from cases.actions import lapses
 from cases.actions.clock import move_business_clock
 from cases.actions.closing import close_without_action
 from cases.actions.conditions import NewCondition, open_condition
@@ -27,11 +27,13 @@ from tests.cases.mornings import (
     a_night_case,
     a_roster,
     answer,
+    hand_over,
     looked_at,
     opened,
     read_again,
     row_for,
     sheet,
+    take_in,
 )
 
 
@@ -42,7 +44,7 @@ def case(cast: Cast) -> Case:
     case = a_night_case(cast)
     opened(cast)
     read_again(case)
-    sheets.take_current(row_id=HandoverRow.objects.get().pk, by=cast.owner, at=business_now())
+    take_in(case, cast.owner)
     return case
 
 
@@ -92,9 +94,9 @@ def test_p27_nobody_gets_a_case_who_is_not_there_now_and_in_the_next_shift(
     with pytest.raises(Conflict, match="Dana Wu is off shift. Somebody who is there"):
         answer(early, kind, cast.colleague, to=cast.colleague)
     with pytest.raises(Conflict, match="Marta Ortega is off shift when the next shift begins"):
-        answer(early, kind, cast.owner, to=cast.owner)
+        answer(early, Kind.ASSIGN, cast.lead, to=cast.owner)
     with pytest.raises(Conflict, match="Marta Ortega is off shift"):
-        answer(looked_at(case), kind, cast.owner, to=cast.owner)
+        answer(looked_at(case), Kind.ASSIGN, cast.lead, to=cast.owner)
     assert not RowAnswer.objects.exists()
 
 
@@ -140,18 +142,18 @@ def test_p27_an_urgent_row_is_read_back_or_stays_where_it_is(cast: Cast, case: C
 def test_scenario_11_a_handover_is_refused_row_by_row(cast: Cast) -> None:
     """10:00 was published, the window became 14:00 at 07:52, the receiver reads back 10:00."""
     a_roster(cast)
-    four_days_ago = MORNING - timedelta(days=4)
+    at_business_time(MORNING - timedelta(days=4))
     open_condition(
         wanted=NewCondition(sort="other", title="Customer wants phone not mail", desk=cast.desk),
         by=cast.lead,
-        at=four_days_ago,
+        at=business_now(),
     )
     moved, others = a_night_case(cast), [a_night_case(cast, f"S-40{n}") for n in range(3)]
     handover = opened(cast)
     for each in (moved, *others):
         read_again(each)
         make_urgent(each)
-    sheets.publish(handover_id=handover.pk, by=cast.owner, at=business_now())
+    hand_over(handover, cast.owner)
     at_business_time(MORNING - timedelta(minutes=9))
     shown = row_for(moved)
     move_business_clock(by=timedelta(minutes=1))
@@ -181,7 +183,7 @@ def test_p27_what_changed_since_it_was_published_is_taken_in_before_anyone_accep
     assert any("10:00–12:00 EST → Wed 25 Nov 14:00–16:00 EST" in one.says for one in row.broken)
     with pytest.raises(Conflict, match="Repair the row first"):
         answer(row, Kind.ACCEPT, cast.colleague)
-    sheets.take_current(row_id=row.row_id, by=cast.colleague, at=business_now())
+    take_in(case, cast.colleague)
     answer(looked_at(case), Kind.ACCEPT, cast.colleague)
     assert owner_of(case) == cast.colleague
 
@@ -236,8 +238,7 @@ def test_p27_many_rows_in_three_seconds_are_not_read(cast: Cast) -> None:
     opened(cast)
     for case in cases:
         read_again(case)
-        on_sheet = HandoverRow.objects.get(case=case)
-        sheets.take_current(row_id=on_sheet.pk, by=cast.owner, at=business_now())
+        take_in(case, cast.owner)
     rows = [row_for(case) for case in cases]
     move_business_clock(by=timedelta(minutes=30))
     answer(rows[0], Kind.ACCEPT, cast.colleague, ago=timedelta(minutes=10))

@@ -32,7 +32,7 @@ def by_the_planner(cast: Cast) -> Case:
     case = an_open_case(cast)
     leave_nobody(case)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now())
     evidence.compare_with_now(grant=grant, by=AGENT)
     asked = planning.ask_for_plan(grant=grant, by=AGENT, planner="rules@1")
     answer = {"kind": "escalate", "summary": "No plan"}

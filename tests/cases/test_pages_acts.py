@@ -9,6 +9,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from pytest_django import Settings
 
+from cases.actions.clock import report_progress
+from cases.clock import business_now
 from cases.models import Case, ClockRequest
 from cases.queries.record import record_of
 from cases.vocabulary.freight_plans import promise_about
@@ -170,6 +172,26 @@ def test_the_demo_asks_for_the_next_morning_and_nobody_else_can(
     assert "Tue 24 Nov 08:00 CST" in strip
     assert client.post("/demo/advance/").status_code == 409
     assert client.get("/styleguide/").status_code == 200
+
+
+def test_the_morning_is_shown_by_itself_to_whoever_asked_for_it_and_offered_to_others(
+    cast: Cast, settings: Settings
+) -> None:
+    settings.DEMO = True
+    at_business_time(EVENING)
+    asker, other = client_of(cast.owner), client_of(cast.colleague)
+    asker.post("/demo/advance/")
+    behind = {"HX-Request": "true", "HX-Current-URL": "http://testserver/cases/1/"}
+    assert "?waiting=mine" in asker.get("/demo/clock/", headers=behind).content.decode()
+    assert "?waiting=theirs" in other.get("/demo/clock/", headers=behind).content.decode()
+    still = asker.get("/demo/clock/?waiting=mine", headers=behind)
+    assert "HX-Redirect" not in still
+    report_progress(request=ClockRequest.objects.get(), progress="", done_at=business_now())
+    shown = asker.get("/demo/clock/?waiting=mine", headers=behind)
+    assert (shown.status_code, shown["HX-Redirect"]) == (204, "/cases/1/")
+    offered = other.get("/demo/clock/?waiting=theirs", headers=behind)
+    assert "HX-Redirect" not in offered
+    assert "Show the morning" in offered.content.decode()
 
 
 def test_a_failure_of_ours_has_a_page_that_needs_no_database(

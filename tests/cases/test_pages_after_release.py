@@ -63,7 +63,7 @@ def a_release_that_sends_nothing(cast: Cast) -> Case:
     case = an_open_case(cast)
     grant = a_grant(case)
     world = [a_shipment(42, carrier_assignment=OAKLINE)]
-    evidence.record_readings(grant=grant, by=AGENT, readings=world)
+    evidence.record_readings(grant=grant, by=AGENT, readings=world, asked_at=business_now())
     evidence.compare_with_now(grant=grant, by=AGENT)
     question = planning.ask_for_plan(grant=grant, by=AGENT, planner="rules@1")
     keep = {
@@ -110,7 +110,7 @@ def test_a_new_reading_under_the_same_version_is_said_in_plain_words(cast: Cast)
     client = Client()
     client.force_login(cast.owner)
     page = client.get(f"/cases/{case.pk}/timeline/").content.decode()
-    assert "Read quote QX-71 at version 1: facts changed though the version did not." in page
+    assert "Read quote QX-71 again, still at version 1: its facts changed." in page
 
 
 def test_a_release_of_which_one_action_was_never_done_is_partly_carried_out(cast: Cast) -> None:
@@ -118,7 +118,9 @@ def test_a_release_of_which_one_action_was_never_done_is_partly_carried_out(cast
     carry_out(case, EVENING_WORLD, position=1, state="confirmed")
     shipment = a_shipment(42, delivery_window=TWO_O_CLOCK, carrier_assignment=BOOKED)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=[shipment, a_quote(state="used")])
+    evidence.record_readings(
+        grant=grant, by=AGENT, readings=[shipment, a_quote(state="used")], asked_at=business_now()
+    )
     assert not effects.clear_to_act(grant=grant, by=AGENT)
     action = action_of(case, cast)
     assert (action.word, action.tone) == ("Partly carried out", "changed")

@@ -47,6 +47,16 @@ def revised(cast: Cast) -> Case:
     return case
 
 
+def test_while_a_reading_is_due_the_case_says_so_instead_of_what_held_before(cast: Cast) -> None:
+    case = a_case_waiting_for_review(cast)
+    agent_reads(case, EVENING_WORLD)
+    assert "Proposal 1 still holds.</span>" in page_of(case, cast.owner)
+    at_business_time(MORNING)
+    page = page_of(case, cast.owner)
+    assert "Its facts are being read again, since" in page
+    assert "Proposal 1 still holds.</span>" not in page
+
+
 def test_each_changed_fact_stands_with_then_now_and_why(cast: Cast, revised: Case) -> None:
     page = page_of(revised, cast.owner)
     for then, now, why in (

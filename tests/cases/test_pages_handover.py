@@ -30,6 +30,7 @@ from tests.cases.mornings import (
     a_roster,
     opened,
     read_again,
+    take_in,
 )
 
 MOST_QUERIES = 24
@@ -43,8 +44,7 @@ def handover(cast: Cast) -> Handover:
     found = opened(cast)
     for case in cases:
         read_again(case)
-        row = HandoverRow.objects.get(case=case)
-        sheets.take_current(row_id=row.pk, by=cast.owner, at=business_now())
+        take_in(case, cast.owner)
     at_business_time(AFTER)
     return found
 
@@ -69,9 +69,14 @@ def row_of(subject: str) -> HandoverRow:
     return HandoverRow.objects.get(case__subject=subject)
 
 
-def token_in(page: str, row: HandoverRow) -> str:
-    """What the row's form carries."""
-    form = page.split(f"/handover/rows/{row.pk}/answer/")[1]
+def token_in(page: str, row: HandoverRow, *, act: str = "answer") -> str:
+    """What a form of the row carries."""
+    return shown_in(page, f"/handover/rows/{row.pk}/{act}/")
+
+
+def shown_in(page: str, address: str) -> str:
+    """What the form to that address says that was shown."""
+    form = page.split(f'action="{address}"')[1]
     found = re.search(r'name="shown" value="([^"]+)"', form)
     assert found
     return found[1]
@@ -148,7 +153,7 @@ def test_p27_an_old_page_is_answered_with_409_and_the_difference(
     assert refused.status_code == 409
     text = refused.content.decode()
     assert "What you saw, and how it stands now" in text
-    assert "changed since published" in text
+    assert "changed since the sheet was opened" in text
     assert owner_of("S-318") == cast.owner
 
 
@@ -215,10 +220,11 @@ def test_p26_an_unread_case_says_so_and_offers_only_to_be_accepted_as_blocked(
 
 def test_p26_a_broken_row_is_repaired_on_the_page(cast: Cast, handover: Handover) -> None:
     read_again(Case.objects.get(subject="S-318"), 44, delivery_window=TWO_O_CLOCK)
-    client = client_of(cast.colleague)
-    assert "Repair the row first" in page_of(client, handover)
-    row = row_of("S-318")
-    post(client, f"rows/{row.pk}/take")
+    client, row = client_of(cast.colleague), row_of("S-318")
+    page = page_of(client, handover)
+    assert "Repair the row first" in page
+    assert post(client, f"rows/{row.pk}/take").status_code == 422
+    post(client, f"rows/{row.pk}/take", shown=token_in(page, row, act="take"))
     page = page_of(client, handover)
     assert "Repair the row first" not in page
     post(client, f"rows/{row.pk}/read")
@@ -230,13 +236,15 @@ def test_p26_notes_publishing_and_signing_by_pages_alone(cast: Cast, handover: H
     post(night, f"rows/{row_of('S-318').pk}/note", reason="Ask for Bo.", seen="")
     stale = post(day, f"rows/{row_of('S-318').pk}/note", reason="Mine", seen="")
     assert stale.status_code == 409 and "Mine</textarea>" in stale.content.decode()
-    post(night, f"{handover.pk}/publish")
+    address = f"/handover/{handover.pk}/publish/"
+    published = post(
+        night, f"{handover.pk}/publish", shown=shown_in(page_of(night, handover), address)
+    )
+    assert published.status_code == 302
     for subject in ("S-318", "S-319"):
         answered(day, page_of(day, handover), subject, "accept")
-    page = page_of(lead, handover)
-    token = re.search(r'sign/".*?name="shown" value="([^"]+)"', page, re.DOTALL)
-    assert token
-    post(lead, f"{handover.pk}/sign", shown=token[1])
+    token = shown_in(page_of(lead, handover), f"/handover/{handover.pk}/sign/")
+    post(lead, f"{handover.pk}/sign", shown=token)
     page = page_of(lead, handover)
     assert "Ask for Bo." in page
     assert "No row changed since signing." in page
@@ -250,6 +258,16 @@ def test_an_auditor_reads_the_sheet_and_is_offered_nothing(cast: Cast, handover:
     page = page_of(client_of(cast.auditor), handover)
     assert "cannot own cases" in page
     assert "/answer/" not in page and "/note/" not in page and "/publish/" not in page
+
+
+def test_p27_the_outgoing_shift_is_offered_to_ask_and_to_escalate(
+    cast: Cast, handover: Handover
+) -> None:
+    page = page_of(client_of(cast.owner), handover)
+    assert "The incoming shift accepts, assigns or refuses" in page
+    assert 'value="question"' in page and 'value="escalate"' in page
+    for kept_back in ("Accept S-318", 'value="assign"', 'value="refuse"'):
+        assert kept_back not in page
 
 
 def test_the_hint_counts_rows_that_changed_and_moves_none(cast: Cast, handover: Handover) -> None:
@@ -283,7 +301,7 @@ def test_the_page_takes_the_same_queries_for_any_number_of_rows(
     for subjects in ((), ("S-400", "S-401", "S-402")):
         for subject in subjects:
             an_open_case(cast, subject=subject)
-        sheets.add_missing_rows(handover_id=handover.pk, at=business_now())
+        sheets.add_missing_rows(handover_id=handover.pk, by=cast.lead, at=business_now())
         with CaptureQueriesContext(connection) as queries:
             client.get(f"/handover/{handover.pk}/")
         counts.append(len(queries))

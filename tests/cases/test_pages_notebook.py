@@ -128,7 +128,9 @@ def test_p29_facts_of_an_unknown_form_show_no_goal(cast: Cast) -> None:
     """The page opens, and says that the goal is open."""
     case = an_open_case(cast)
     odd = a_shipment(carrier_assignment=OAKLINE, customer_notice="told", delivery_window="10:00")
-    evidence.record_readings(grant=a_grant(case), by=AGENT, readings=(odd,))
+    evidence.record_readings(
+        grant=a_grant(case), by=AGENT, readings=(odd,), asked_at=business_now()
+    )
     page = text_of(client_of(cast.owner), f"/cases/{case.pk}/")
     assert f"{TOLD} · open, not carried by any action" in page
 

@@ -130,9 +130,35 @@ def test_e02_taking_somebodys_role_moves_their_cases(rostered: Cast) -> None:
 
 def test_p23_deactivating_the_owner_of_an_agent_says_that_it_stops(rostered: Cast) -> None:
     address = f"/people/{rostered.lead.pk}/"
-    shown, _ = looks_then_saves(client_of(rostered.admin), address, role="lead")
+    values = {"role": "lead", "successor": rostered.colleague.pk}
+    shown, _ = looks_then_saves(client_of(rostered.admin), address, **values)
     assert "exception-bot@1.0 does nothing any more: Priya Raman answers for it." in shown
-    assert "DFW desk has no lead who is there" in shown
+
+
+def test_p28_who_takes_the_place_of_a_lead_is_asked_before_they_go(rostered: Cast) -> None:
+    """Refused in words that say what to do; the choice is on the page, and then it counts."""
+    client, address = client_of(rostered.admin), f"/people/{rostered.lead.pk}/"
+    refused = client.post(address, {"role": "lead"})
+    assert refused.status_code == 409
+    assert "Choose who takes their place" in text_of(refused)
+    choice = f'<select id="successor-{rostered.lead.pk}" name="successor">'
+    offered = refused.content.decode().split(choice)[1].split("</select>")[0]
+    assert "Dana Wu (Operator)" in offered and "Priya Raman" not in offered
+    assert f"successor-{rostered.owner.pk}" not in refused.content.decode(), "leads no desk"
+    values = {"role": "lead", "successor": rostered.colleague.pk}
+    shown, status = looks_then_saves(client, address, **values)
+    assert "Priya Raman is not active. Dana Wu is lead of DFW desk." in shown
+    assert status == 302
+    assert Desk.objects.get().lead == rostered.colleague
+    assert not Person.objects.get(pk=rostered.lead.pk).is_active
+
+
+def test_who_would_own_it_names_who_is_called_where_nobody_is_there(rostered: Cast) -> None:
+    nora = Person.objects.create_user(username="nora", first_name="Nora", role=Role.LEAD)
+    staying = (rostered.admin.pk, nora.pk)
+    Person.objects.exclude(pk__in=staying).update(is_active=False)
+    page = text_of(client_of(rostered.admin).get("/ownership/?scope=:"))
+    assert "nobody is available; Nora is called by name" in page
 
 
 def test_only_admins_change_people_and_nobody_themselves(rostered: Cast) -> None:

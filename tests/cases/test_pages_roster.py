@@ -210,6 +210,21 @@ def test_a_week_that_makes_no_sense_is_explained_and_stays_typed(
     assert 'value="17:00"' in answer.content.decode()
 
 
+def test_no_shift_that_was_typed_is_left_out(rostered: Cast) -> None:
+    """Fourteen lines, as many as a form grew to."""
+    lines: dict[str, Any] = {}
+    for number, name in enumerate(["Day", "Evening", *(f"Extra {n}" for n in range(12))]):
+        lines |= {f"name-{number}": name, f"at-{number}": f"{number + 6:02}:00"}
+        lines |= {f"days-{number}": list("0123456"), f"overlap-{number}": "0"}
+    page = posts(rostered.lead, rostered, "shifts", **lines)
+    assert "Extra 10 18:00, Extra 11 19:00" in text_of(page)
+    assert saves(rostered.lead, rostered, "shifts", **lines).status_code == 302
+    assert ShiftPattern.objects.filter(desk=rostered.desk).count() == 14
+    again = posts(rostered.lead, rostered, "shifts", **lines | {"at-13": "25:00"})
+    assert again.status_code == 422
+    assert 'value="Extra 11"' in again.content.decode(), "all that was typed is still there"
+
+
 def test_cancelled_leave_brings_the_person_back(rostered: Cast) -> None:
     leave = leave_of(rostered.colleague, "2026-11-23T18:00", "2026-11-24T08:00")
     saves(rostered.lead, rostered, "leave", **leave)

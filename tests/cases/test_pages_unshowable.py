@@ -10,6 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from cases.actions import evidence, runs
+from cases.clock import business_now
 from cases.models import Case, Desk, Observation, Person, Proposal, Role
 from cases.queries.record import record_of
 from cases.vocabulary.freight import FREIGHT
@@ -118,7 +119,9 @@ def test_a_fact_that_cannot_be_said_stands_as_it_was_read(
 ) -> None:
     case = a_case_waiting_for_review(cast)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=[a_shipment(42, **{fact: value})])
+    evidence.record_readings(
+        grant=grant, by=AGENT, readings=[a_shipment(42, **{fact: value})], asked_at=business_now()
+    )
     runs.let_go(grant=grant)
     page = page_of(case, cast.owner)
     assert shown in page

@@ -89,7 +89,7 @@ def given_up_and_gone_back(cast: Cast, sender: Sender) -> Case:
     for version in (43, 41):
         grant = a_grant(case)
         readings = (a_shipment(version), a_quote())
-        record_readings(grant=grant, by=AGENT, readings=readings)
+        record_readings(grant=grant, by=AGENT, readings=readings, asked_at=business_now())
         agent_reads(case, readings)
     return case
 

@@ -9,6 +9,7 @@ from cases.actions.handovers import open_handovers
 from cases.clock import business_now
 from cases.models import Case, Decision, Desk, Effect, Handover, Person
 from cases.queries.duty import duty_at
+from cases.queries.handover import find_handover, sheet_of
 from cases.vocabulary.clocks import local_text
 from cases.vocabulary.freight import FREIGHT
 from cases.vocabulary.rosters import Position
@@ -96,7 +97,8 @@ def test_scenario_06_the_night_lasts_nine_hours_and_is_handed_over_at_six(denver
     assert open_handovers() == 1
     found = Handover.objects.get()
     assert local_text(found.boundary, zone=DENVER) == "Sun 1 Nov 06:00 MST"
-    assert (found.outgoing, found.incoming) == (denver.owner, denver.colleague)
+    shown = sheet_of(handover=find_handover(found.pk), at=business_now())
+    assert (shown.outgoing, shown.incoming) == ("Marta Ortega", "Dana Wu")
 
 
 def test_scenario_06_what_lasts_an_hour_lasts_an_hour_though_clocks_show_the_same(

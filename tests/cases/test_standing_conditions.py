@@ -202,7 +202,7 @@ def ready_to_act(cast: Cast) -> tuple[Case, Grant, int]:
     """A worker that just read the facts and found that the release holds."""
     case = a_released_case(cast)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now())
     assert effects.clear_to_act(grant=grant, by=AGENT)
     effect = Effect.objects.order_by("id").first()
     assert effect is not None

@@ -6,11 +6,10 @@ is over, the sheet of 08:00 has a case in each of its sections.
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from cases.actions import closing, decisions, intake, people, roster
 from cases.actions.conditions import NewCondition, open_condition
-from cases.actions.lines import NewLine, write_line
+from cases.actions.lines import write_line
 from cases.actions.pauses import set_pause
 from cases.clock import business_now
 from cases.models import (
@@ -25,73 +24,14 @@ from cases.models import (
     SourceRecord,
 )
 from cases.vocabulary.actors import SYSTEM
-from cases.vocabulary.freight_plans import promise_about
 from cases.vocabulary.rosters import Position
-from cases.vocabulary.shifts import WallTime
 from tests.cases.builders import MORNING, an_answer
 from tests.cases.mornings import a_roster, stands
 from tests.crashes.night_desk import END_OF_SHIFT, NightDesk
+from tools.stories import wave
 
-CHICAGO = "America/Chicago"
 MINUTE = timedelta(minutes=1)
 REFRESHED = MORNING - 29 * MINUTE
-TUESDAY_EVENING = "2026-11-25T00:00:00Z"  # 18:00 in Chicago
-MOVED = {"start_local": "2026-11-25T14:00", "end_local": "2026-11-25T16:00"}
-PROMISED = {
-    "start": "2026-11-25T15:00:00Z",
-    "end": "2026-11-25T17:00:00Z",
-    "zone": "America/New_York",
-}
-CARRIERS = (("NRDX", "Nordline Express"), ("BLUX", "Bluewater Express"), ("SWFT", "Swift Line"))
-
-UNOWNED, IN_DOUBT, AWAY, AWAY_TOO = "W-01", "W-02", "W-03", "W-04"
-MOVED_AND_COVERED, LOADED_LATER, DEARER = "W-05", "W-06", "W-07"
-URGENT, READY, READY_TOO = "W-08", "W-09", "W-10"
-NO_RATE, CONFIRMING, DONE, DONE_BY_STAFF = "W-11", "W-12", "W-13", "W-14"
-TITLES = {
-    UNOWNED: "Carrier fell off after accepting",
-    IN_DOUBT: "Tender timed out, rebook",
-    AWAY: "Carrier declined, rebook",
-    AWAY_TOO: "Tender timed out, rebook",
-    MOVED_AND_COVERED: "Carrier fell off, rebook",
-    LOADED_LATER: "Truck broke down before pickup",
-    DEARER: "Carrier declined, rebook",
-    URGENT: "Carrier fell off, loads at noon",
-    READY: "Booking cancelled by carrier",
-    READY_TOO: "Carrier out of hours, rebook",
-    NO_RATE: "No carrier wants the lane",
-    CONFIRMING: "Tender declined twice",
-    DONE: "Carrier fell off, rebook",
-    DONE_BY_STAFF: "Tender declined, covered by hand",
-}
-SOON_OVER = (DEARER, NO_RATE)
-"""Without a rate that lasts over the night."""
-
-LINES = {
-    URGENT: NewLine(
-        sort="promise",
-        party="Harbor Foods",
-        text="Call with the truck's number.",
-        due=WallTime(wall=datetime(2026, 11, 24, 8, 45), zone=CHICAGO),
-    ),
-    READY: NewLine(
-        sort="do_not",
-        text="Do not call the driver, he sleeps.",
-        due=WallTime(wall=datetime(2026, 11, 24, 8, 30), zone=CHICAGO),
-    ),
-    LOADED_LATER: NewLine(sort="if_then", text="If the dock asks for a number, then give QW-06."),
-    NO_RATE: NewLine(
-        sort="waiting_on",
-        party="Bo at Swift Line",
-        text="A rate for a second reefer.",
-        due=WallTime(wall=datetime(2026, 11, 24, 10, 30), zone=CHICAGO),
-    ),
-    AWAY: NewLine(
-        sort="next_step",
-        text="Ask the dock whether it takes a truck after 18:00.",
-        due=WallTime(wall=datetime(2026, 11, 24, 11, 0), zone=CHICAGO),
-    ),
-}
 
 
 @dataclass(kw_only=True)
@@ -118,38 +58,24 @@ class NightBefore(NightDesk):
         self.control.settings(booking_confirm_seconds=0, message_deliver_seconds=0)
         self.set_clocks(END_OF_SHIFT)
         self._crew()
-        self._world_at_five()
-        for subject in TITLES:
+        self.control.batch([*wave.until_five(wave.TITLES), wave.WITHDRAWN])
+        for subject in wave.TITLES:
             self._open(subject)
-        for subject, line in LINES.items():
+        for subject, line in wave.LINES.items():
             case_id = self.case_of(subject).pk
             write_line(case_id=case_id, line=line, by=self.cast.owner, at=business_now())
         self.start_worker("evening")
-        self._wait_for_stage("waiting_for_review", *(s for s in TITLES if s != NO_RATE))
-        self._wait_for_stage("escalated", NO_RATE)
-        self._release(DONE)
-        self._wait_for_stage("waiting_for_acceptance", DONE)
+        self._wait_for_stage("waiting_for_review", *(s for s in wave.TITLES if s != wave.NO_RATE))
+        self._wait_for_stage("escalated", wave.NO_RATE)
+        self._release(wave.DONE)
+        self._wait_for_stage("waiting_for_acceptance", wave.DONE)
 
     def overnight(self) -> None:
         """02:40: employees and carriers change four shipments, before the agent looks again."""
-        at = datetime.fromisoformat("2026-11-24T02:40:00-06:00")
-        self.control.set_clock(at)
-        self.control.batch(
-            [
-                _window(MOVED_AND_COVERED, stop=2, **MOVED),
-                _carrier(MOVED_AND_COVERED),
-                _window(
-                    LOADED_LATER,
-                    stop=1,
-                    start_local="2026-11-24T19:00",
-                    end_local="2026-11-24T21:00",
-                ),
-                _rate(DEARER, number=2, amount_minor=191_000),
-                _carrier(DONE_BY_STAFF),
-                _told(DONE_BY_STAFF),
-            ]
-        )
-        self.set_clocks(at)
+        self.control.set_clock(wave.EDITED_AT)
+        deeds = wave.overnight().values()
+        self.control.batch([deed for of_one_load in deeds for deed in of_one_load])
+        self.set_clocks(wave.EDITED_AT)
 
     def refresh(self) -> None:
         """07:31: the refresh has begun; what went stale overnight has a revised proposal."""
@@ -158,16 +84,16 @@ class NightBefore(NightDesk):
             lambda: Handover.objects.filter(refreshed_at__isnull=False).exists(),
             "the handover is refreshed",
         )
-        for subject in (MOVED_AND_COVERED, LOADED_LATER, DEARER):
+        for subject in (wave.MOVED_AND_COVERED, wave.LOADED_LATER, wave.DEARER):
             self._wait_for_revision(subject)
-        self._wait_for_stage("waiting_for_acceptance", DONE_BY_STAFF)
+        self._wait_for_stage("waiting_for_acceptance", wave.DONE_BY_STAFF)
 
     def before_the_boundary(self) -> None:
         """07:42 to 07:55: two releases, a source that goes away, and a worker that is stopped."""
         self.control.settings(booking_confirm_seconds=3600)
         self.set_clocks(MORNING - 18 * MINUTE)
-        self._release(CONFIRMING)
-        self._wait_for_stage("verifying", CONFIRMING)
+        self._release(wave.CONFIRMING)
+        self._wait_for_stage("verifying", wave.CONFIRMING)
         set_pause(
             lane="reconciliation",
             kind="",
@@ -178,7 +104,7 @@ class NightBefore(NightDesk):
         )
         self.control.fault("connection_reset_after_commit", path_prefix="/v1/bookings", times=1)
         self.set_clocks(MORNING - 14 * MINUTE)
-        self._release(IN_DOUBT)
+        self._release(wave.IN_DOUBT)
         self.wait_for(
             lambda: Effect.objects.filter(state=Effect.State.UNKNOWN).exists(),
             "the booking may or may not have happened",
@@ -202,18 +128,18 @@ class NightBefore(NightDesk):
     def _source_goes_away(self) -> None:
         self.control.fault("503", path_prefix="/v1/shipments")
         self.set_clocks(MORNING - 10 * MINUTE)
-        for subject in (AWAY, AWAY_TOO):
+        for subject in (wave.AWAY, wave.AWAY_TOO):
             case_id = self.case_of(subject).pk
             closing.refresh_now(case_id=case_id, by=self.cast.owner, at=business_now())
-        self._wait_for_stage("blocked", AWAY, AWAY_TOO)
+        self._wait_for_stage("blocked", wave.AWAY, wave.AWAY_TOO)
 
     def source_comes_back(self) -> None:
         """The source answers again; a new worker has read what waited for it."""
         self.control.clear_faults()
-        tries = [self.case_of(subject).next_try_at for subject in (AWAY, AWAY_TOO)]
+        tries = [self.case_of(subject).next_try_at for subject in (wave.AWAY, wave.AWAY_TOO)]
         self.set_clocks(max(business_now(), *(at for at in tries if at is not None)) + MINUTE)
         self.start_worker("morning")
-        self._wait_for_stage("waiting_for_review", AWAY, AWAY_TOO)
+        self._wait_for_stage("waiting_for_review", wave.AWAY, wave.AWAY_TOO)
 
     def _crew(self) -> None:
         cast = self.cast
@@ -223,7 +149,7 @@ class NightBefore(NightDesk):
             name="Lee Park",
             role=Role.OPERATOR,
             password=None,
-            zone=CHICAGO,
+            zone=wave.CHICAGO,
             by=SYSTEM,
             at=business_now(),
         )
@@ -244,37 +170,15 @@ class NightBefore(NightDesk):
         )
         open_condition(wanted=wanted, by=cast.lead, at=business_now() - timedelta(days=4))
 
-    def _world_at_five(self) -> None:
-        """All but one load in the late afternoon; all but two have a rate over the night."""
-        for place, subject in enumerate(TITLES):
-            scac, name = CARRIERS[place % len(CARRIERS)]
-            steps = [
-                _rate(subject, number=1, amount_minor=150_000 + 2_500 * place, scac=scac, name=name)
-            ]
-            if subject in SOON_OVER:
-                steps = []
-            if subject != URGENT:
-                hour = 16 + place % 3
-                steps.append(
-                    _window(
-                        subject,
-                        stop=1,
-                        start_local=f"2026-11-24T{hour}:00",
-                        end_local=f"2026-11-24T{hour + 2}:00",
-                    )
-                )
-            self.control.batch(steps)
-        self.control.actor("quote_withdrawn", quote_id="QW-11")
-
     def _open(self, subject: str) -> None:
         wanted = intake.NewCase(
             kind="freight_exception",
             case_type="E02",
             subject=subject,
-            title=TITLES[subject],
+            title=wave.TITLES[subject],
             system="transport",
             desk=self.cast.desk,
-            owner=self.lee if subject == UNOWNED else self.cast.owner,
+            owner=self.lee if subject == wave.UNOWNED else self.cast.owner,
         )
         intake.open_case(wanted=wanted, by=SYSTEM, at=business_now())
 
@@ -290,59 +194,3 @@ class NightBefore(NightDesk):
     def _wait_for_revision(self, subject: str) -> None:
         revised = Proposal.objects.filter(case__subject=subject, number=2, state="ready")
         self.wait_for(revised.exists, f"{subject} is revised")
-
-
-def _rate(
-    subject: str,
-    *,
-    number: int,
-    amount_minor: int,
-    scac: str = "NRDX",
-    name: str = "Nordline Express",
-) -> dict[str, Any]:
-    return {
-        "actor": "carrier_offers_quote",
-        "shipment_id": subject,
-        "quote_id": f"Q{number}-{subject[2:]}",
-        "scac": scac,
-        "name": name,
-        "amount_minor": amount_minor,
-        "currency": "USD",
-        "expires_at": TUESDAY_EVENING,
-        "expires_zone": CHICAGO,
-    }
-
-
-def _window(subject: str, *, stop: int, start_local: str, end_local: str) -> dict[str, Any]:
-    return {
-        "actor": "employee_moves_window",
-        "shipment_id": subject,
-        "stop_id": f"{subject}-{stop}",
-        "start_local": start_local,
-        "end_local": end_local,
-        "employee": "J. Ortiz",
-    }
-
-
-def _carrier(subject: str) -> dict[str, Any]:
-    return {
-        "actor": "employee_assigns_carrier",
-        "shipment_id": subject,
-        "scac": "OAKX",
-        "name": "Oakline Freight",
-        "employee": "J. Ortiz",
-    }
-
-
-def _told(subject: str) -> dict[str, Any]:
-    """J. Ortiz has told the customer what still holds."""
-    return {
-        "actor": "employee_sends_message",
-        "shipment_id": subject,
-        "employee": "J. Ortiz",
-        "recipient": "receiving@harborfoods.example",
-        "channel": "e-mail",
-        "template": "delivery_update",
-        "about": promise_about(window=PROMISED, scac="OAKX"),
-        "body": f"{subject} comes on Wednesday at ten with Oakline.",
-    }

@@ -5,9 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from cases.actions import sheets
 from cases.actions.clock import move_business_clock
-from cases.clock import business_now
 from cases.models import Case, Handover, HandoverRow, Person
 from tests.cases.builders import (
     TWO_O_CLOCK,
@@ -22,6 +20,7 @@ from tests.cases.mornings import (
     READING_TIME,
     a_night_case,
     a_roster,
+    hand_over,
     opened,
     read_again,
 )
@@ -43,7 +42,7 @@ def handover(cast: Cast) -> Handover:
     found = opened(cast)
     for case in cases.values():
         read_again(case)
-    sheets.publish(handover_id=found.pk, by=cast.owner, at=business_now())
+    hand_over(found, cast.owner)
     Case.objects.filter(subject="S-319").update(decide_by=AFTER)
     read_again(cases["S-320"], 44, delivery_window=TWO_O_CLOCK)
     agent_reads(cases["S-321"], (unreadable(a_shipment(subject="S-321")),))

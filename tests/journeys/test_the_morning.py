@@ -14,13 +14,13 @@ from tests.cases.builders import Cast
 from tests.cases.mornings import AFTER, READING_TIME
 from tests.crashes.fixtures import broker_of_this_worker, worker_environment
 from tests.crashes.nursery import Nursery
-from tests.journeys import night_before as night
 from tests.journeys import pictures
 from tests.journeys.conftest import OpenTab
 from tests.journeys.night_before import NightBefore
 from tests.journeys.paper import pages_of
 from tests.simulator import Simulator
 from tools.processes import ProcessGroup
+from tools.stories import wave
 from tools.stories.house import House
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes]
@@ -28,14 +28,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.processes]
 type ContextOf = Callable[..., BrowserContext]
 
 SECTIONS = {
-    "No available owner": [night.UNOWNED],
-    "Outcome unknown": [night.IN_DOUBT],
-    "Source not refreshed": [night.AWAY, night.AWAY_TOO],
-    "Stale overnight": [night.DEARER, night.MOVED_AND_COVERED, night.LOADED_LATER],
-    "Ready to decide": [night.URGENT, night.READY_TOO, night.READY],
-    "Waking today": [night.NO_RATE],
-    "Under way": [night.CONFIRMING],
-    "Done overnight": [night.DONE, night.DONE_BY_STAFF],
+    "No available owner": [wave.UNOWNED],
+    "Outcome unknown": [wave.IN_DOUBT],
+    "Source not refreshed": [wave.AWAY, wave.AWAY_TOO],
+    "Stale overnight": [wave.DEARER, wave.MOVED_AND_COVERED, wave.LOADED_LATER],
+    "Ready to decide": [wave.URGENT, wave.READY_TOO, wave.READY],
+    "Waking today": [wave.NO_RATE],
+    "Under way": [wave.CONFIRMING],
+    "Done overnight": [wave.DONE, wave.DONE_BY_STAFF],
 }
 TEN, TWO = "Wed 25 Nov 10:00–12:00 EST", "Wed 25 Nov 14:00–16:00 EST"
 
@@ -104,7 +104,7 @@ def hand_over(page: Page) -> None:
     """07:55: the outgoing operator sees what the refresh found, leaves a note and publishes."""
     expect(page.locator(".sheet-numbers")).to_contain_text("85 % 12 of 14 cases")
     assert sections_of(page) == SECTIONS
-    urgent = row(page, night.URGENT)
+    urgent = row(page, wave.URGENT)
     urgent.get_by_text("Leave a note").click()
     urgent.get_by_label("For the next shift").fill("Their dispatcher rings at half past, ask Bo.")
     urgent.get_by_role("button", name="Leave this note").click()
@@ -114,52 +114,52 @@ def hand_over(page: Page) -> None:
 
 def refuse_two(page: Page, before: NightBefore) -> None:
     """A read-back that does not hold is refused for its row alone; one row the lead refuses."""
-    read_back(page, night.URGENT, window=TWO)
-    accept(page, night.URGENT)
-    refused = row(page, night.URGENT).get_by_role("alert")
+    read_back(page, wave.URGENT, window=TWO)
+    accept(page, wave.URGENT)
+    refused = row(page, wave.URGENT).get_by_role("alert")
     expect(refused).to_contain_text(f"Delivery window was read back as “{TWO}” and is “{TEN}”")
     pictures.take(
-        page, "refused", height=900, start_at=f"#{row(page, night.URGENT).get_attribute('id')}"
+        page, "refused", height=900, start_at=f"#{row(page, wave.URGENT).get_attribute('id')}"
     )
-    assert before.case_of(night.URGENT).owner == before.cast.owner
-    accept(page, night.DEARER)
-    assert before.case_of(night.DEARER).owner == before.cast.lead
-    read_back(page, night.URGENT)
-    accept(page, night.URGENT)
-    expect(row(page, night.URGENT)).to_contain_text("Accepted by Priya Raman")
-    say(page, night.READY_TOO, "Refuse", "Nobody here knows this lane. Stay on it until nine.")
-    assert before.case_of(night.READY_TOO).owner == before.cast.owner
+    assert before.case_of(wave.URGENT).owner == before.cast.owner
+    accept(page, wave.DEARER)
+    assert before.case_of(wave.DEARER).owner == before.cast.lead
+    read_back(page, wave.URGENT)
+    accept(page, wave.URGENT)
+    expect(row(page, wave.URGENT)).to_contain_text("Accepted by Priya Raman")
+    say(page, wave.READY_TOO, "Refuse", "Nobody here knows this lane. Stay on it until nine.")
+    assert before.case_of(wave.READY_TOO).owner == before.cast.owner
 
 
 def give_away(lead: Page, dana: Page, before: NightBefore) -> None:
     """The lead gives a case away; on the other browser it has moved, then and there."""
-    assign(lead, night.MOVED_AND_COVERED, to="Dana Wu")
-    assert before.case_of(night.MOVED_AND_COVERED).owner == before.cast.colleague
+    assign(lead, wave.MOVED_AND_COVERED, to="Dana Wu")
+    assert before.case_of(wave.MOVED_AND_COVERED).owner == before.cast.colleague
     dana.evaluate("htmx.trigger('#sheet-hint', 'every')")
     expect(dana.locator("#sheet-hint")).to_contain_text("changed since you opened this page")
     dana.locator("#sheet-hint").get_by_role("link", name="Show").click()
-    given = row(dana, night.MOVED_AND_COVERED)
+    given = row(dana, wave.MOVED_AND_COVERED)
     expect(given.locator(".sheet-owner")).to_have_text("Dana Wu")
-    given.get_by_role("link", name=night.MOVED_AND_COVERED).click()
+    given.get_by_role("link", name=wave.MOVED_AND_COVERED).click()
     expect(dana.locator(".ownership")).to_contain_text("Owner You")
     dana.go_back()
 
 
 def answer_the_rest(lead: Page, dana: Page) -> None:
     """Every other row gets its answer, from two people at two browsers."""
-    read_back(lead, night.UNOWNED)
-    assign(lead, night.UNOWNED, to="Dana Wu")
-    read_back(lead, night.IN_DOUBT, carrier="Bluewater Express (BLUX), set by watchbill-agent")
-    accept(lead, night.IN_DOUBT)
-    expect(row(lead, night.IN_DOUBT)).to_contain_text("Accepted by Priya Raman")
-    accept(lead, night.AWAY)
-    expect(row(lead, night.AWAY)).to_contain_text("Accepted as blocked by Priya Raman")
-    assign(lead, night.AWAY_TOO, to="Dana Wu")
-    say(lead, night.LOADED_LATER, "Ask", "Does the dock take a truck at nine in the evening?")
-    say(lead, night.READY, "Escalate", "The rate is above what I may spend without a call.")
-    accept(lead, night.NO_RATE)
+    read_back(lead, wave.UNOWNED)
+    assign(lead, wave.UNOWNED, to="Dana Wu")
+    read_back(lead, wave.IN_DOUBT, carrier="Bluewater Express (BLUX), set by watchbill-agent")
+    accept(lead, wave.IN_DOUBT)
+    expect(row(lead, wave.IN_DOUBT)).to_contain_text("Accepted by Priya Raman")
+    accept(lead, wave.AWAY)
+    expect(row(lead, wave.AWAY)).to_contain_text("Accepted as blocked by Priya Raman")
+    assign(lead, wave.AWAY_TOO, to="Dana Wu")
+    say(lead, wave.LOADED_LATER, "Ask", "Does the dock take a truck at nine in the evening?")
+    say(lead, wave.READY, "Escalate", "The rate is above what I may spend without a call.")
+    accept(lead, wave.NO_RATE)
     dana.reload()
-    for subject in (night.CONFIRMING, night.DONE, night.DONE_BY_STAFF):
+    for subject in (wave.CONFIRMING, wave.DONE, wave.DONE_BY_STAFF):
         accept(dana, subject)
         expect(row(dana, subject)).to_contain_text("Accepted by Dana Wu")
 
@@ -177,9 +177,9 @@ def sign(lead: Page) -> str:
 
 def nothing_changes_any_more(dana: Page) -> None:
     """A page that was opened before the signature answers nothing."""
-    kept = row(dana, night.DONE)
+    kept = row(dana, wave.DONE)
     kept.get_by_text("Answer again").click()
-    kept.get_by_role("button", name=f"Accept {night.DONE}").click()
+    kept.get_by_role("button", name=f"Accept {wave.DONE}").click()
     expect(dana.get_by_role("alert")).to_contain_text("Priya Raman signed this sheet")
 
 
@@ -187,7 +187,7 @@ def differs_since(lead: Page, digest: str) -> None:
     """What happened since stands beside the sheet, which is still the one that was signed."""
     lead.reload()
     expect(lead.locator("main")).to_contain_text("rows changed since signing")
-    for subject in (night.AWAY, night.AWAY_TOO):
+    for subject in (wave.AWAY, wave.AWAY_TOO):
         changed = row(lead, subject).locator(".saved-note.tone-changed")
         expect(changed).to_contain_text("Stage: Blocked → Waiting for review")
     expect(lead.locator(".sheet-digest")).to_have_text(digest)
@@ -202,7 +202,7 @@ def is_printed(lead: Page, digest: str) -> None:
             assert "signedbyPriyaRaman" in text and "Paperisnotauthoritytorelease" in text
         whole = "".join(pages)
         assert digest in whole
-        assert all(subject in whole for subject in night.TITLES)
+        assert all(subject in whole for subject in wave.TITLES)
 
 
 def test_p25_p26_p27_a_lead_runs_the_whole_morning_with_the_pages_alone(

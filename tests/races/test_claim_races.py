@@ -45,7 +45,9 @@ def test_a_worker_that_froze_past_its_lease_cannot_write(cast: Cast) -> None:
     assert newer is not None and newer.fencing_token > frozen.fencing_token
     seen = Observation.objects.count()
     with pytest.raises(LeaseLost):
-        evidence.record_readings(grant=frozen, by=AGENT, readings=EVENING_WORLD)
+        evidence.record_readings(
+            grant=frozen, by=AGENT, readings=EVENING_WORLD, asked_at=business_now()
+        )
     assert Observation.objects.count() == seen
 
 
@@ -55,7 +57,9 @@ def test_a_lease_that_ended_is_lost_even_when_nobody_took_the_case(cast: Cast) -
     grant = a_grant(case)
     move_business_clock(by=LEASE + timedelta(seconds=1))
     with pytest.raises(LeaseLost):
-        evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+        evidence.record_readings(
+            grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now()
+        )
     with pytest.raises(LeaseLost):
         runs.renew(grant=grant, agent=AGENT, lease=LEASE)
 

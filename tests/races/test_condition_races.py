@@ -43,7 +43,7 @@ def an_attempt_about_to_begin(cast: Cast) -> Callable[[], Any]:
     """A worker found that the facts hold and asks for its one call."""
     case = a_released_case(cast)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now())
     effect = Effect.objects.order_by("id").first()
     assert effect is not None
     return lambda: effects.begin_attempt(

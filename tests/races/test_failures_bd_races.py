@@ -143,7 +143,7 @@ def test_d10_one_release_used_by_two_attempts_at_once_starts_one(cast: Cast, tri
     """The same worker's order, twice in the same moment: one call is permitted."""
     case = a_released_case(cast)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now())
     effect = Effect.objects.earliest("id")
     begun = together(
         [

@@ -1,20 +1,30 @@
 """P27: two receivers, a signature and a refresh at once; a case never has two owners or none."""
 
+import time
+from collections.abc import Mapping, Sequence
 from functools import partial
 
+import pytest
+
 from cases.actions import sheets
+from cases.actions.lines import NewLine, write_line
 from cases.clock import business_now
-from cases.models import Case, HandoverRow, RowAnswer
+from cases.models import AuditEvent, Case, RowAnswer
+from cases.queries import handover as handover_queries
+from cases.queries.handover_parts import Parts, parts_of
+from cases.queries.handover_seen import seen_of
 from cases.vocabulary.errors import Conflict
 from tests.cases.builders import Cast, audit_of
 from tests.cases.mornings import (
     Kind,
     a_night_case,
     answer,
+    hand_over,
     looked_at,
     opened,
     read_again,
     sheet,
+    take_in,
 )
 from tests.races.together import together
 
@@ -23,8 +33,7 @@ def a_fresh_row(cast: Cast, subject: str) -> Case:
     """A case that can be accepted."""
     case = Case.objects.get(subject=subject)
     read_again(case)
-    row = HandoverRow.objects.get(case=case)
-    sheets.take_current(row_id=row.pk, by=cast.owner, at=business_now())
+    take_in(case, cast.lead)
     return case
 
 
@@ -57,8 +66,9 @@ def test_p27_an_answer_and_the_signature_at_once_leave_a_sheet_that_agrees(cast:
     a_night_case(cast)
     handover = opened(cast)
     case = a_fresh_row(cast, "S-318")
+    hand_over(handover, cast.owner)
     answer(looked_at(case), Kind.REFUSE, cast.colleague, reason="Not ours.")
-    row, seen = looked_at(case), sheets.seen_of(sheet(handover))
+    row, seen = looked_at(case), seen_of(sheet(handover))
     sign = partial(sheets.sign, handover_id=handover.pk, seen=seen, by=cast.lead, at=business_now())
     signed, answered = together([sign, partial(answer, row, Kind.ACCEPT, cast.colleague)])
     handover.refresh_from_db()
@@ -72,3 +82,32 @@ def test_p27_an_answer_and_the_signature_at_once_leave_a_sheet_that_agrees(cast:
     kept = [kept for part in handover.snapshot["sections"] for kept in part["rows"]]
     assert kept[0]["answer"]["label"] == "Refused"
     assert case.owner == cast.owner
+
+
+def test_p26_no_case_changes_while_the_sheet_that_lists_it_is_signed(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sheet is read in several statements; what is written meanwhile comes after it."""
+    a_night_case(cast)
+    handover = opened(cast)
+    case = a_fresh_row(cast, "S-318")
+    hand_over(handover, cast.owner)
+    answer(looked_at(case), Kind.REFUSE, cast.colleague, reason="Not ours.")
+    seen = seen_of(sheet(handover))
+
+    def slowly(ids: Sequence[int]) -> Mapping[int, Parts]:
+        found = parts_of(ids)
+        time.sleep(1)
+        return found
+
+    def write() -> None:
+        time.sleep(0.5)
+        line = NewLine(sort="do_not", text="Do not call the driver.")
+        write_line(case_id=case.pk, line=line, by=cast.owner, at=business_now())
+
+    monkeypatch.setattr(handover_queries, "parts_of", slowly)
+    sign = partial(sheets.sign, handover_id=handover.pk, seen=seen, by=cast.lead, at=business_now())
+    results = together([sign, write])
+    assert not any(isinstance(result, Exception) for result in results), results
+    order = AuditEvent.objects.filter(event__in=("handover_signed", "line_written")).order_by("id")
+    assert [event.event for event in order] == ["handover_signed", "line_written"]

@@ -27,7 +27,7 @@ def test_p09_a_release_withdrawn_before_the_attempt_is_not_carried_out(cast: Cas
     """Also when the worker had already found that the facts hold."""
     case = a_released_case(cast)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now())
     assert effects.clear_to_act(grant=grant, by=AGENT)
     withdraw_release(case_id=case.pk, by=cast.colleague, at=business_now(), reason="Hold on")
     effect = Effect.objects.order_by("id").first()
@@ -71,7 +71,7 @@ def test_p09_withdrawal_and_attempt_at_once_have_one_winner(cast: Cast, trial: i
     """Either the attempt stands and the person is told, or nothing ever began."""
     case = a_released_case(cast)
     grant = a_grant(case)
-    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD)
+    evidence.record_readings(grant=grant, by=AGENT, readings=EVENING_WORLD, asked_at=business_now())
     effect = Effect.objects.order_by("id").first()
     assert effect is not None
     order, withdrawal = together(

@@ -18,7 +18,7 @@ from cases.vocabulary.refreshing import (
     NotRead,
     ReadingsBySubject,
 )
-from cases.vocabulary.work import Capabilities, Comparison, SourceReading
+from cases.vocabulary.work import Capabilities, Comparison, ReadOutcome, SourceReading
 from tests.cases.builders import (
     EVENING,
     Cast,
@@ -42,7 +42,8 @@ def nothing() -> None:
 class Outside:
     """What the system says of each shipment, what its feed names, and how it fails.
 
-    Of those `away` it says that they cannot be read; lists with one that is `spoiling` end in 503.
+    Of those `away` it says that they cannot be read; lists with one that is `spoiling` end in 503;
+    of the records `left_out` it says nothing.
     """
 
     told: dict[str, list[SourceReading]] = field(default_factory=dict)
@@ -52,6 +53,7 @@ class Outside:
     feed_is_away: NotRead | None = None
     away: set[str] = field(default_factory=set)
     spoiling: set[str] = field(default_factory=set)
+    left_out: set[str] = field(default_factory=set)
     era: str = "first"
     read: list[list[str]] = field(default_factory=list)
     pages: int = 0
@@ -109,10 +111,17 @@ class Outside:
             return self.is_away
         if any(case.subject in self.spoiling for case in cases):
             return NotRead(reason="transport system answered 503", was_answered=True)
-        return {case.subject: self._of(case.subject) for case in cases}
+        return {
+            subject: self._of(subject, [case for case in cases if case.subject == subject])
+            for subject in {case.subject for case in cases}
+        }
 
-    def _of(self, subject: str) -> list[SourceReading]:
-        readings = self.told[subject]
+    def _of(self, subject: str, cases: Sequence[CaseToRead]) -> list[SourceReading]:
+        """What it says of a shipment; what one of the cases knows of it and is gone is missing."""
+        told = {item.record_id: item for item in self.told[subject]}
+        for known in (record for case in cases for record in case.records):
+            told.setdefault(known.record_id, missing(known.record_type, known.record_id))
+        readings = [item for name, item in told.items() if name not in self.left_out]
         return [unreadable(item) for item in readings] if subject in self.away else readings
 
     @property
@@ -128,6 +137,16 @@ class Outside:
     def refresh(self) -> int:
         """One pass."""
         return self.refresher().refresh()
+
+
+def missing(record_type: str, record_id: str) -> SourceReading:
+    """The record does not exist, or does so no longer."""
+    return SourceReading(
+        system=MODERN.system,
+        record_type=record_type,
+        record_id=record_id,
+        outcome=ReadOutcome.MISSING,
+    )
 
 
 def quote_of(subject: str, **said: Any) -> SourceReading:

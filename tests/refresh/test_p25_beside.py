@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from cases.actions import runs
-from cases.models import Case, Desk, Handover, SourceFeed
+from cases.models import Case, Desk, Handover, SourceFeed, SourceRecord
 from tests.cases.builders import (
     AGENT,
     EVENING,
@@ -28,8 +28,10 @@ from tests.refresh.outside import (
     a_night,
     follow_since_noon,
     quote_of,
+    the_handover,
 )
 
+HOURS_LATER = timedelta(hours=3)
 MOVED = (a_shipment(42, subject="S-1", delivery_window=TWO_O_CLOCK), quote_of("S-1"))
 pytestmark = pytest.mark.usefixtures("two_types")
 
@@ -41,6 +43,29 @@ def beside(cast: Cast, outside: Outside, *, opened: timedelta = timedelta(0)) ->
     agent_reads(case, outside.told["S-1"])
     at_business_time(HALF_PAST_SEVEN)
     return case
+
+
+def test_p13_a_quote_withdrawn_is_noticed_though_a_later_case_never_knew_it(
+    cast: Cast, outside: Outside
+) -> None:
+    """The proposal of the first case rests on it; the second was opened after it was gone."""
+    one = a_night(cast, outside, ("S-1",))["S-1"]
+    outside.changes("S-1", a_shipment(subject="S-1"), quote_of("S-9"))
+    other = beside(cast, outside, opened=HOURS_LATER)
+    outside.refresh()
+    assert (current_proposal(one).state, current_proposal(other).state) == ("stale", "ready")
+    assert SourceRecord.objects.filter(record_id="Q-S-1", latest__outcome="missing").exists()
+    assert not other.sources.filter(record_id="Q-S-1").exists()
+
+
+def test_p25_a_case_of_which_a_record_was_left_out_is_not_refreshed_but_read_by_itself(
+    cast: Cast, outside: Outside
+) -> None:
+    cases = a_night(cast, outside, ("S-1", "S-2"))
+    outside.left_out = {"Q-S-1"}
+    outside.refresh()
+    assert the_handover().cases_read == 1
+    assert due(cases["S-1"])
 
 
 def due(*cases: Case) -> bool:

@@ -12,17 +12,20 @@ import pytest
 from agent.refresh import LEASE
 from agent.refresh_desk import RecordRefresh
 from cases import audit
-from cases.actions import feeds
+from cases.actions import evidence, feeds, runs
 from cases.clock import business_now
 from cases.models import AuditEvent, Case, Evidence, Observation, SourceFeed, SourceRecord
 from cases.vocabulary.errors import LeaseLost
 from cases.vocabulary.refreshing import FeedGrant, FeedPage
-from cases.vocabulary.work import SourceReading
+from cases.vocabulary.work import Comparison, SourceReading
 from tests.cases.builders import (
     AGENT,
     TWO_O_CLOCK,
     Cast,
+    a_grant,
     a_shipment,
+    agent_plans,
+    an_open_case,
     at_business_time,
     audit_of,
     current_proposal,
@@ -119,6 +122,26 @@ def test_p30_entries_in_another_order_leave_the_newest_version_standing(reader: 
     reader.keeps(position=9, S_1=42, S_2=None)
     assert shipment("S-1").highest_version == 43
     assert shipment("S-2").named_at is not None
+
+
+def test_p30_a_change_while_a_shipment_is_read_for_the_first_time_is_not_lost(
+    reader: Reader, outside: Outside, cast: Cast
+) -> None:
+    """Asked for before the change, written down after the feed named it."""
+    case, asked_at = an_open_case(cast, subject="S-9"), business_now()
+    reader.keeps(position=7, has_more=False, S_9=None)
+    outside.told["S-9"] = list(moved("S-9"))
+    grant = a_grant(case)
+    first = (a_shipment(subject="S-9"), quote_of("S-9"))
+    evidence.record_readings(grant=grant, by=AGENT, readings=first, asked_at=asked_at)
+    assert evidence.compare_with_now(grant=grant, by=AGENT) is Comparison.PLAN
+    agent_plans(case, grant)
+    runs.let_go(grant=grant)
+    feeds.end_reading(grant=reader.grant, is_complete=True, wait=timedelta(0))
+    SourceFeed.objects.update(next_read_at=None)
+    outside.refresh()
+    assert "S-9" in outside.subjects_read
+    assert current_proposal(case).state == "stale"
 
 
 def test_p30_what_the_feed_names_late_is_read_though_the_case_was_refreshed(

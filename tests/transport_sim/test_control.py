@@ -41,7 +41,7 @@ OFFER: dict[str, Any] = {
 def test_the_scenario_starts_at_its_own_hour_and_the_clock_ticks_on(
     control: SimulatorControl,
 ) -> None:
-    assert [scenario["name"] for scenario in control.scenarios()] == ["s318", "wave"]
+    assert [scenario["name"] for scenario in control.scenarios()] == ["s318", "wave", "desk"]
     assert control.reset() == AFTERNOON
     first, second = control.clock().now, control.clock().now
     assert AFTERNOON < first < second < AFTERNOON + timedelta(seconds=10)

@@ -54,11 +54,15 @@ def quiet(_: str) -> None:
 
 @dataclass(kw_only=True)
 class Night:
-    """The story in the making; `tell` gets a sentence for each thing that happens."""
+    """The story in the making; `tell` gets a sentence for each thing that happens.
+
+    `scenario` is the simulator's world in which S-318 is.
+    """
 
     house: House
     control: SimulatorControl
     tell: Callable[[str], None] = quiet
+    scenario: str = "s318"
     case_id: int = field(default=0, init=False)
 
     @property
@@ -81,7 +85,7 @@ class Night:
 
     def evening(self) -> None:
         """16:00 to 17:00: versions 1 and 2 have their history, version 3 waits for a release."""
-        self.control.reset(scenario="s318", now=OPENED_AT)
+        self.control.reset(scenario=self.scenario, now=OPENED_AT)
         self.house.send_events(self.control)
         self.set_clocks(OPENED_AT)
         call_command("demo_people", verbosity=0)
@@ -161,10 +165,14 @@ class Night:
 
     def world_moves(self) -> None:
         """Overnight, in one edit by an employee: version 42. The clocks come to 08:00."""
-        self.control.batch(NIGHT)
-        self.tell("02:40  J. Ortiz moves the delivery to 14:00 and assigns Oakline. Version 42.")
+        self.employee_edits()
         self.set_clocks(MORNING)
         self.tell("08:00  Proposal 3's rate ended at midnight.")
+
+    def employee_edits(self) -> None:
+        """02:40: one edit by an employee makes version 42."""
+        self.control.batch(NIGHT)
+        self.tell("02:40  J. Ortiz moves the delivery to 14:00 and assigns Oakline. Version 42.")
 
     def hand_over(self) -> None:
         """08:00: the lead hands the case to the morning's operator."""

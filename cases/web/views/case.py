@@ -6,7 +6,7 @@ from uuid import uuid4
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from cases.queries.case_page import CasePage, case_page
 from cases.queries.catalogue import playbook_for
@@ -15,6 +15,7 @@ from cases.queries.loading import find_case
 from cases.queries.timeline import timeline_of
 from cases.queries.versions import compare_versions
 from cases.web.drafts import FOR_WHAT, drafts_of, keep_draft, without_a_form
+from cases.web.posts import posted_from, to_case
 from cases.web.request import DeskRequest, moment_of, number_in
 
 
@@ -85,7 +86,7 @@ def hint(request: DeskRequest, case_id: int) -> HttpResponse:
     return render(request, "case/hint.html", context)
 
 
-@require_POST
+@posted_from(to_case)
 def keep(request: DeskRequest, case_id: int) -> HttpResponse:
     """Keep what was typed, or forget it when emptied, and show the case as it stands now."""
     act = request.POST.get("act", "decide")

@@ -4,7 +4,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from cases.actions.conditions import NewCondition, close_condition, open_condition
 from cases.queries.conditions import conditions_page
@@ -13,6 +13,7 @@ from cases.vocabulary.errors import WatchbillError
 from cases.vocabulary.shifts import AmbiguousTime
 from cases.web.errors import status_of
 from cases.web.forms import ConditionForm, ReasonForm
+from cases.web.posts import posted_from
 from cases.web.request import DeskRequest, moment_of
 
 
@@ -32,7 +33,7 @@ def conditions(request: DeskRequest) -> HttpResponse:
     return redirect("conditions")
 
 
-@require_POST
+@posted_from(lambda request, condition_id: redirect("conditions"))
 def close(request: DeskRequest, condition_id: int) -> HttpResponse:
     """Close one condition."""
     try:

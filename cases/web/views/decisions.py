@@ -5,7 +5,6 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
 
 from cases.actions import decisions
 from cases.actions.decisions import DecisionMade
@@ -18,6 +17,7 @@ from cases.vocabulary.errors import NotFound, WatchbillError
 from cases.web.drafts import forget_draft, keep_draft
 from cases.web.errors import status_of
 from cases.web.forms import DecisionForm
+from cases.web.posts import posted_from, to_case
 from cases.web.request import DeskRequest, moment_of, request_id_of
 from cases.web.views.case import page_context
 
@@ -41,11 +41,9 @@ NOT_DONE: dict[str, str] = {
 }
 
 
-@require_http_methods(["GET", "POST"])
+@posted_from(to_case)
 def decide(request: DeskRequest, case_id: int) -> HttpResponse:
     """Count the decision, or say why it does not count; a stale one never counts."""
-    if request.method != "POST":
-        return redirect("case", case_id=case_id)
     form = DecisionForm(request.POST)
     try:
         answer = form.answer(case_id=case_id)

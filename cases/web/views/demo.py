@@ -4,12 +4,15 @@ from django.conf import settings
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from cases.actions.clock import ask_to_advance
 from cases.queries.frame import clock_strip
+from cases.web.posts import posted_from
 from cases.web.request import DeskRequest, moment_of
 from cases.web.session import page_behind
+
+MINE = "mine"
 
 
 def _only_in_the_demo() -> None:
@@ -17,7 +20,12 @@ def _only_in_the_demo() -> None:
         raise Http404
 
 
-@require_POST
+def _to_queue(request: DeskRequest) -> HttpResponse:
+    _only_in_the_demo()
+    return redirect("queue")
+
+
+@posted_from(_to_queue)
 def advance(request: DeskRequest) -> HttpResponse:
     """Ask for the night to pass until the desk's next morning."""
     _only_in_the_demo()
@@ -31,14 +39,17 @@ def advance(request: DeskRequest) -> HttpResponse:
 
 @require_GET
 def strip(request: DeskRequest) -> HttpResponse:
-    """How far the night has come."""
+    """How far the night has come; whoever asked for it is shown the morning when it is there."""
     _only_in_the_demo()
     at = moment_of(request)
-    was_under_way = bool(request.GET.get("waiting"))
+    found, waiting, back = clock_strip(at=at), request.GET.get("waiting"), page_behind(request)
+    if waiting == MINE and found.under_way is None:
+        return HttpResponse(status=204, headers={"HX-Redirect": back})
     context = {
-        "strip": clock_strip(at=at),
+        "strip": found,
         "at": at,
-        "was_under_way": was_under_way,
-        "back": page_behind(request),
+        "waiting": MINE if found.asked_by == str(request.user) else "theirs",
+        "was_under_way": bool(waiting),
+        "back": back,
     }
     return render(request, "components/clock_strip.html", context)

@@ -1,7 +1,6 @@
 """The handover sheet: the current one, one of them, and the list."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
@@ -9,23 +8,31 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from cases.actions.sheets import seen_of
 from cases.models import Handover
-from cases.queries.handover import find_handover, sheet_of
+from cases.queries.duty import Roster, starts_of
+from cases.queries.handover import find_handover, present_handover, roster_for, sheet_of
+from cases.queries.handover_following import FollowingSheet, following_sheet
 from cases.queries.handover_page import (
+    SheetControls,
     controls_on,
-    current_handover,
-    handovers_of_the_desk,
+    handovers_of,
     rows_changed_since,
 )
+from cases.queries.handover_seen import seen_of
 from cases.queries.handover_shapes import Sheet
 from cases.queries.handover_snapshot import changed_since_signing, is_intact, revived
 from cases.vocabulary.clocks import instant_from
 from cases.vocabulary.digest import digest_of, short_code
-from cases.vocabulary.errors import InvalidInput, Overtaken, ReadBackDiffers, WatchbillError
+from cases.vocabulary.errors import (
+    InvalidInput,
+    Overtaken,
+    ReadBackDiffers,
+    SheetOvertaken,
+    WatchbillError,
+)
 from cases.web.drafts import drafts_of
 from cases.web.errors import status_of
-from cases.web.request import DeskRequest, moment_of
+from cases.web.request import DeskRequest, desk_in, moment_of
 from cases.web.tokens import token_for
 
 
@@ -34,7 +41,7 @@ class NotDone:
     """What did not count on the sheet: in which row (0 for the sheet itself), and why.
 
     `differences` lists what the person saw, or what `saw` says they did, and what holds now.
-    `is_mistake`: only what was typed has to be corrected.
+    `is_mistake`: only what was typed has to be corrected. `present` is the desk's newer sheet.
     """
 
     row_id: int
@@ -43,14 +50,15 @@ class NotDone:
     is_mistake: bool
     differences: tuple[tuple[str, str, str], ...]
     saw: str = ""
+    present: int | None = None
 
 
 @require_GET
 def current(request: DeskRequest) -> HttpResponse:
     """The newest sheet of the desk; without any, when the next one comes."""
-    number = current_handover()
-    if number is not None:
-        return redirect("sheet", handover_id=number)
+    present = present_handover(desk_in(request).pk)
+    if present is not None:
+        return redirect("sheet", handover_id=present.pk)
     return handovers(request)
 
 
@@ -59,7 +67,7 @@ def current(request: DeskRequest) -> HttpResponse:
 def handovers(request: DeskRequest) -> HttpResponse:
     """Earlier sheets."""
     at = moment_of(request)
-    context = {"list": handovers_of_the_desk(at=at), "at": at}
+    context = {"list": handovers_of(desk_in(request), at=at), "at": at}
     return render(request, "handover/list.html", context)
 
 
@@ -74,12 +82,15 @@ def sheet(request: DeskRequest, handover_id: int) -> HttpResponse:
 @never_cache
 def hint(request: DeskRequest, handover_id: int) -> HttpResponse:
     """How many rows changed since the page was made; rows themselves stay where they are."""
-    since = instant_from(request.GET.get("since", ""))
+    since, at = instant_from(request.GET.get("since", "")), moment_of(request)
+    handover = find_handover(handover_id)
     context = {
         "changed": rows_changed_since(handover_id=handover_id, since=since),
+        "following": following_sheet(handover=handover, starts=starts_of(handover.desk), at=at),
+        "zone": handover.desk.zone,
         "since": since,
         "handover_id": handover_id,
-        "at": moment_of(request),
+        "at": at,
     }
     return render(request, "handover/hint.html", context)
 
@@ -93,6 +104,7 @@ def not_done(*, row_id: int, act: str, error: WatchbillError) -> NotDone:
         is_mistake=isinstance(error, InvalidInput),
         differences=error.differences if isinstance(error, Overtaken) else (),
         saw="You read back" if isinstance(error, ReadBackDiffers) else "",
+        present=error.present if isinstance(error, SheetOvertaken) else None,
     )
 
 
@@ -105,35 +117,52 @@ def sheet_page(
 ) -> HttpResponse:
     """The page; after a refusal with why, and with what was typed."""
     at = moment_of(request)
-    live = sheet_of(handover=handover, at=at)
+    roster = roster_for(handover, at=at)
+    live = sheet_of(handover=handover, at=at, roster=roster)
+    following = following_sheet(handover=handover, starts=roster.starts, at=at)
     is_signed = handover.signed_at is not None
     context: dict[str, Any] = {
         "handover": handover,
+        "following": following,
         "refused": refused,
         "typed": request.POST if refused is not None else {},
-        **(_signed(handover, live) if is_signed else _open(request, handover, live, at)),
+        **(_signed(handover, live) if is_signed else _open(request, handover, live)),
     }
+    if not is_signed:
+        context["controls"] = _controls(request, handover, live, roster, following)
     status = 200 if error is None else status_of(error)
     return render(request, "handover/sheet.html", context, status=status)
 
 
-def _open(request: DeskRequest, handover: Handover, live: Sheet, at: datetime) -> dict[str, Any]:
+def _controls(
+    request: DeskRequest,
+    handover: Handover,
+    live: Sheet,
+    roster: Roster,
+    following: FollowingSheet | None,
+) -> SheetControls:
+    present = None if following is None else following.handover_id
+    return controls_on(
+        handover=handover, sheet=live, person=request.user, roster=roster, present=present
+    )
+
+
+def _open(request: DeskRequest, handover: Handover, live: Sheet) -> dict[str, Any]:
     """What an unsigned sheet needs: its forms, each bound to what it shows."""
-    person = request.user
-    rows = [row for section in live.sections for row in section.rows]
-    seen = seen_of(live)
+    person, at, seen = request.user, live.at, seen_of(live)
     return {
         "sheet": live,
         "at": at,
-        "controls": controls_on(handover=handover, sheet=live, person=person, at=at),
         "tokens": {
             row.row_id: token_for(
                 what=f"row {row.row_id}", person_id=person.pk, at=at, seen=row.seen
             )
-            for row in rows
+            for row in live.rows
         },
-        "sign_token": token_for(what=f"sheet {handover.pk}", person_id=person.pk, at=at, seen=seen),
-        "drafts": {row.row_id: drafts_of(request, case_id=row.case_id) for row in rows},
+        "sheet_token": token_for(
+            what=f"sheet {handover.pk}", person_id=person.pk, at=at, seen=seen
+        ),
+        "drafts": {row.row_id: drafts_of(request, case_id=row.case_id) for row in live.rows},
         "changed": {},
         "code": short_code(digest_of(seen)),
     }

@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from cases.actions import closing, sheets
 from cases.actions.sheet_answers import GivenAnswer, answer_row
@@ -17,8 +16,9 @@ from cases.vocabulary.digest import short_code
 from cases.vocabulary.errors import NotFound, WatchbillError
 from cases.web.drafts import forget_draft, keep_draft
 from cases.web.forms import NoteForm, RowForm
+from cases.web.posts import posted_from
 from cases.web.request import DeskRequest, moment_of
-from cases.web.tokens import shown_by
+from cases.web.tokens import Shown, shown_by
 from cases.web.views.handover import not_done, sheet_page
 
 type SheetAct = Callable[[DeskRequest, int], str]
@@ -51,7 +51,7 @@ def _on_sheet(act: SheetAct) -> Callable[[DeskRequest, int], HttpResponse]:
         return redirect("sheet", handover_id=handover_id)
 
     view.__name__, view.__doc__ = name, act.__doc__
-    return require_POST(view)
+    return posted_from(_to_sheet)(view)
 
 
 def _on_row(act: RowAct) -> Callable[[DeskRequest, int], HttpResponse]:
@@ -70,7 +70,7 @@ def _on_row(act: RowAct) -> Callable[[DeskRequest, int], HttpResponse]:
         return _back_to(row)
 
     view.__name__, view.__doc__ = name, act.__doc__
-    return require_POST(view)
+    return posted_from(_to_row)(view)
 
 
 def _row_refused(
@@ -83,6 +83,14 @@ def _row_refused(
     return sheet_page(request, find_handover(row.handover_id), refused=refused, error=error)
 
 
+def _to_sheet(request: DeskRequest, handover_id: int) -> HttpResponse:
+    return redirect("sheet", handover_id=handover_id)
+
+
+def _to_row(request: DeskRequest, row_id: int) -> HttpResponse:
+    return _back_to(find_row(row_id))
+
+
 def _back_to(row: HandoverRow) -> HttpResponseRedirect:
     address = reverse("sheet", kwargs={"handover_id": row.handover_id})
     return HttpResponseRedirect(f"{address}#row-{row.pk}")
@@ -91,34 +99,53 @@ def _back_to(row: HandoverRow) -> HttpResponseRedirect:
 @_on_sheet
 def add(request: DeskRequest, handover_id: int) -> str:
     """Put cases on the sheet that were opened since."""
-    number = sheets.add_missing_rows(handover_id=handover_id, at=moment_of(request))
+    number = sheets.add_missing_rows(
+        handover_id=handover_id, by=request.user, at=moment_of(request)
+    )
     return f"{number} more on the sheet."
 
 
 @_on_sheet
 def publish(request: DeskRequest, handover_id: int) -> str:
-    """Hand the sheet over."""
-    sheets.publish(handover_id=handover_id, by=request.user, at=moment_of(request))
+    """Hand the sheet over as it was shown."""
+    sheets.publish(
+        handover_id=handover_id,
+        seen=_shown_sheet(request, handover_id).seen,
+        by=request.user,
+        at=moment_of(request),
+    )
     return "The sheet is published. What changes from now on is marked in its row."
 
 
 @_on_sheet
 def sign(request: DeskRequest, handover_id: int) -> str:
     """Sign the sheet as it was shown."""
-    token = request.POST.get("shown", "")
-    shown = shown_by(token, what=f"sheet {handover_id}", person_id=request.user.pk)
     digest = sheets.sign(
-        handover_id=handover_id, seen=shown.seen, by=request.user, at=moment_of(request)
+        handover_id=handover_id,
+        seen=_shown_sheet(request, handover_id).seen,
+        by=request.user,
+        at=moment_of(request),
     )
     return f"Signed under code {short_code(digest)}. The sheet stays as it is now."
+
+
+def _shown_sheet(request: DeskRequest, handover_id: int) -> Shown:
+    """What the posted form says that the page showed of the sheet as a whole."""
+    token = request.POST.get("shown", "")
+    return shown_by(token, what=f"sheet {handover_id}", person_id=request.user.pk)
+
+
+def _shown_row(request: DeskRequest, row: HandoverRow) -> Shown:
+    """The same of one row."""
+    token = request.POST.get("shown", "")
+    return shown_by(token, what=f"row {row.pk}", person_id=request.user.pk)
 
 
 @_on_row
 def answer(request: DeskRequest, row: HandoverRow) -> str:
     """Accept, assign, escalate, ask or refuse."""
     form = RowForm(request.POST)
-    values = form.values()
-    shown = shown_by(values["shown"], what=f"row {row.pk}", person_id=request.user.pk)
+    values, shown = form.values(), _shown_row(request, row)
     kind, person = RowAnswer.Kind(values["kind"]), values["person"]
     to = person_by_id(person) if kind is RowAnswer.Kind.ASSIGN and person else None
     given = GivenAnswer(
@@ -152,7 +179,12 @@ def note(request: DeskRequest, row: HandoverRow) -> str:
 @_on_row
 def take(request: DeskRequest, row: HandoverRow) -> str:
     """Let the row refer to what holds now."""
-    sheets.take_current(row_id=row.pk, by=request.user, at=moment_of(request))
+    sheets.take_current(
+        row_id=row.pk,
+        seen=_shown_row(request, row).seen,
+        by=request.user,
+        at=moment_of(request),
+    )
     return f"{row.case.subject} refers to the current proposal and facts now."
 
 

@@ -12,9 +12,8 @@ from django.views.decorators.http import require_GET
 from cases import policies
 from cases.queries.numbers import DAY, DAYS, SHIFT, numbers_page
 from cases.queries.numbers_shapes import NumbersPage
-from cases.queries.roster_page import desk_of
 from cases.web.plots import plot_of
-from cases.web.request import DeskRequest, moment_of, number_in
+from cases.web.request import DeskRequest, desk_in, moment_of, number_in
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +30,9 @@ class Chip:
 def numbers(request: DeskRequest) -> HttpResponse:
     """The numbers of a desk for the last 7 or 30 days, by day or by shift."""
     policies.check_may_see_numbers(person=request.user)
-    desk = desk_of(number_in(request, "desk"))
+    desk, at = desk_in(request), moment_of(request)
     days, by = number_in(request, "days") or DAYS[0], request.GET.get("by", DAY)
-    page = numbers_page(desk=desk, days=days, by=by, at=moment_of(request))
+    page = numbers_page(desk=desk, days=days, by=by, at=at)
     context = {
         "page": page,
         "at": page.at,

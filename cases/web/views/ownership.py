@@ -6,25 +6,26 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET
 
 from cases.actions import roster as actions
 from cases.models import Desk
+from cases.queries.desks import desk_of
 from cases.queries.ownership_page import WouldOwn, ownership_page, scope_choices, would_own
 from cases.queries.people import person_by_id
-from cases.queries.roster_page import desk_of
 from cases.vocabulary.errors import InvalidInput
 from cases.web.duty_changes import Mistake, Read, WantedChange, look_then_save
 from cases.web.duty_forms import LeadsForm, ScopeForm, asked_in, moment_in
 from cases.web.errors import status_of
-from cases.web.request import DeskRequest, moment_of, number_in
+from cases.web.posts import posted_from
+from cases.web.request import DeskRequest, desk_in, moment_of
 
 
 @require_GET
 @never_cache
 def ownership(request: DeskRequest) -> HttpResponse:
     """The rules, and an answer to "who would own it?" where that is asked."""
-    desk = desk_of(number_in(request, "desk"))
+    desk = desk_in(request)
     if "scope" not in request.GET:
         return _page(request, desk)
     try:
@@ -51,22 +52,19 @@ def _page(request: DeskRequest, desk: Desk, *, status: int = 200, **more: Any) -
     return render(request, "ownership/ownership.html", context, status=status)
 
 
-def _back_to(desk: Desk) -> HttpResponse:
-    return redirect(f"{reverse('ownership')}?desk={desk.pk}")
+def _to_ownership(request: DeskRequest, desk_id: int) -> HttpResponse:
+    return redirect(f"{reverse('ownership')}?desk={desk_id}")
 
 
 def _changed(request: DeskRequest, desk: Desk, act: str, read: Read) -> HttpResponse:
-    if request.method != "POST":
-        return _back_to(desk)
-
     def page(**more: Any) -> HttpResponse:
         return _page(request, desk, act=act, **more)
 
     answer = look_then_save(request, act=act, read=read, page=page)
-    return _back_to(desk) if answer is None else answer
+    return _to_ownership(request, desk.pk) if answer is None else answer
 
 
-@require_http_methods(["GET", "POST"])
+@posted_from(_to_ownership)
 def rule(request: DeskRequest, desk_id: int) -> HttpResponse:
     """Who is asked first for cases of a kind or type."""
     desk = desk_of(desk_id)
@@ -93,7 +91,7 @@ def _rule_change(request: DeskRequest, desk: Desk) -> WantedChange:
     )
 
 
-@require_http_methods(["GET", "POST"])
+@posted_from(_to_ownership)
 def leads(request: DeskRequest, desk_id: int) -> HttpResponse:
     """Who leads the desk, and who is called when the lead does not come."""
     desk = desk_of(desk_id)

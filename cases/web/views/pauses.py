@@ -4,13 +4,14 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from cases.actions.pauses import lift_pause, set_pause
 from cases.queries.pauses import AFTER_RESUME, in_flight, pauses_page
 from cases.vocabulary.errors import WatchbillError
 from cases.web.errors import status_of
 from cases.web.forms import PauseForm, ReasonForm
+from cases.web.posts import posted_from
 from cases.web.request import DeskRequest, moment_of
 
 
@@ -32,7 +33,7 @@ def pauses(request: DeskRequest) -> HttpResponse:
     return redirect("pauses")
 
 
-@require_POST
+@posted_from(lambda request, pause_id: redirect("pauses"))
 def lift(request: DeskRequest, pause_id: int) -> HttpResponse:
     """Resume what one pause stopped."""
     try:

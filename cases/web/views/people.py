@@ -1,19 +1,22 @@
 """People: their roles, and whether they work here. Admins only."""
 
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET
 
 from cases import policies
 from cases.actions.people import set_person
 from cases.models import Person, Role
+from cases.queries.people import person_by_id, places_at_desks
 from cases.queries.people_page import follows_for, people_page
 from cases.vocabulary.errors import NotFound
 from cases.web.duty_changes import WantedChange, look_then_save
 from cases.web.duty_forms import PersonForm
+from cases.web.posts import posted_from
 from cases.web.request import DeskRequest, moment_of
 
 
@@ -31,11 +34,9 @@ def _page(request: DeskRequest, *, status: int = 200, **more: Any) -> HttpRespon
     return render(request, "people/people.html", context, status=status)
 
 
-@require_http_methods(["GET", "POST"])
+@posted_from(lambda request, person_id: redirect("people"))
 def person(request: DeskRequest, person_id: int) -> HttpResponse:
     """Change a person's role, deactivate them, or take them back."""
-    if request.method != "POST":
-        return redirect("people")
 
     def page(**more: Any) -> HttpResponse:
         return _page(request, changed=person_id, **more)
@@ -50,19 +51,29 @@ def _read(request: DeskRequest, person_id: int) -> WantedChange:
     known = Person.objects.filter(pk=person_id).first()
     if known is None:
         raise NotFound("There is no such person.")
-    values = PersonForm(request.POST).values()
-    role, is_active, at = Role(values["role"]), bool(values["is_active"]), moment_of(request)
+    values, at = PersonForm(request.POST).values(), moment_of(request)
+    role, is_active = Role(values["role"]), bool(values["is_active"])
+    successor = None if values["successor"] is None else person_by_id(values["successor"])
+    alter = partial(
+        set_person,
+        person=known,
+        role=role,
+        is_active=is_active,
+        successor=successor,
+        by=request.user,
+        at=at,
+    )
     word = f"has the role {role.label.lower()}" if is_active else "is not active"
-
-    def alter(reason: str) -> None:
-        set_person(
-            person=known, role=role, is_active=is_active, reason=reason, by=request.user, at=at
-        )
-
     return WantedChange(
-        what=f"{known} {word}.",
-        alter=alter,
+        what=f"{known} {word}.{_follows(known, successor)}",
+        alter=lambda reason: alter(reason=reason),
         moments=[at],
         desk=None,
         notes=follows_for(person=known, role=role, is_active=is_active, at=at),
     )
+
+
+def _follows(person: Person, successor: Person | None) -> str:
+    """What the successor is from then on, as one more sentence; empty without one."""
+    places = " and ".join(places_at_desks().get(person.pk, ()))
+    return f" {successor} is {places}." if successor and places else ""

@@ -7,7 +7,6 @@ from datetime import datetime
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
 
 from cases.queries.case_page import case_page
 from cases.vocabulary.errors import FindingOvertaken, InvalidInput, NotFound, WatchbillError
@@ -15,6 +14,7 @@ from cases.vocabulary.shifts import AmbiguousTime
 from cases.web.drafts import forget_draft, keep_draft
 from cases.web.errors import status_of
 from cases.web.forms import ReasonForm
+from cases.web.posts import posted_from, to_case
 from cases.web.request import DeskRequest, moment_of
 from cases.web.views.case import page_context
 
@@ -58,12 +58,11 @@ def posted(act: Act) -> Callable[[DeskRequest, int], HttpResponse]:
     """A view that does `act` on a post and says so; any other look leads to the case."""
 
     def view(request: DeskRequest, case_id: int) -> HttpResponse:
-        if request.method == "POST":
-            messages.success(request, act(request, case_id))
+        messages.success(request, act(request, case_id))
         return redirect("case", case_id=case_id)
 
     view.__name__, view.__doc__ = act.__name__, act.__doc__
-    return require_http_methods(["GET", "POST"])(view)
+    return posted_from(to_case)(view)
 
 
 def reasoned(act: Act) -> Callable[[DeskRequest, int], HttpResponse]:
@@ -71,8 +70,6 @@ def reasoned(act: Act) -> Callable[[DeskRequest, int], HttpResponse]:
     name = act.__name__
 
     def view(request: DeskRequest, case_id: int) -> HttpResponse:
-        if request.method != "POST":
-            return redirect("case", case_id=case_id)
         try:
             words = act(request, case_id)
         except NotFound:
@@ -84,7 +81,7 @@ def reasoned(act: Act) -> Callable[[DeskRequest, int], HttpResponse]:
         return redirect("case", case_id=case_id)
 
     view.__name__, view.__doc__ = name, act.__doc__
-    return require_http_methods(["GET", "POST"])(view)
+    return posted_from(to_case)(view)
 
 
 def _refused(request: DeskRequest, case_id: int, name: str, error: WatchbillError) -> HttpResponse:

@@ -8,13 +8,14 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET
 
 from cases.actions import roster as actions
 from cases.models import Desk, Leave, Person, ShiftPattern
+from cases.queries.desks import desk_of
 from cases.queries.duty import starts_of
 from cases.queries.people import person_by_id
-from cases.queries.roster_page import ShiftLine, days_text, desk_of, roster_page
+from cases.queries.roster_page import ShiftLine, days_text, roster_page
 from cases.vocabulary.clocks import local_text
 from cases.vocabulary.errors import NotFound
 from cases.vocabulary.rosters import Position
@@ -28,7 +29,8 @@ from cases.web.duty_forms import (
     starts_in,
     typed_lines,
 )
-from cases.web.request import DeskRequest, moment_of, number_in
+from cases.web.posts import posted_from
+from cases.web.request import DeskRequest, desk_in, moment_of
 
 EMPTY_LINE = ShiftLine(name="", starts_at="", days=(), overlap_minutes="0")
 LOOKED_AHEAD = timedelta(days=10)
@@ -40,7 +42,7 @@ SOONEST = timedelta(hours=14)
 @never_cache
 def roster(request: DeskRequest) -> HttpResponse:
     """Who stands where in the next 14 days."""
-    return _page(request, desk_of(number_in(request, "desk")))
+    return _page(request, desk_in(request))
 
 
 def _page(
@@ -65,22 +67,19 @@ def _page(
     return render(request, "roster/roster.html", context, status=status)
 
 
-def _back_to(desk: Desk) -> HttpResponse:
-    return redirect(f"{reverse('roster')}?desk={desk.pk}")
+def _to_roster(request: DeskRequest, desk_id: int, **_: int) -> HttpResponse:
+    return redirect(f"{reverse('roster')}?desk={desk_id}")
 
 
 def _changed(request: DeskRequest, desk: Desk, act: str, read: Read) -> HttpResponse:
-    if request.method != "POST":
-        return _back_to(desk)
-
     def page(**more: Any) -> HttpResponse:
         return _page(request, desk, act=act, **more)
 
     answer = look_then_save(request, act=act, read=read, page=page)
-    return _back_to(desk) if answer is None else answer
+    return _to_roster(request, desk.pk) if answer is None else answer
 
 
-@require_http_methods(["GET", "POST"])
+@posted_from(_to_roster)
 def watch(request: DeskRequest, desk_id: int) -> HttpResponse:
     """Put somebody on watch until further notice or a last day."""
     desk, at = desk_of(desk_id), moment_of(request)
@@ -92,7 +91,7 @@ def watch(request: DeskRequest, desk_id: int) -> HttpResponse:
     return _changed(request, desk, "watch", read)
 
 
-@require_http_methods(["GET", "POST"])
+@posted_from(_to_roster)
 def swap(request: DeskRequest, desk_id: int) -> HttpResponse:
     """Put somebody on watch for one day."""
     desk, at = desk_of(desk_id), moment_of(request)
@@ -153,7 +152,7 @@ def _moments(at: datetime, later: datetime | None) -> list[datetime]:
     return [at] if later is None or later <= at else [at, later]
 
 
-@require_http_methods(["GET", "POST"])
+@posted_from(_to_roster)
 def leave(request: DeskRequest, desk_id: int) -> HttpResponse:
     """Somebody is away."""
     desk = desk_of(desk_id)
@@ -191,7 +190,7 @@ def _leave_change(
     )
 
 
-@require_http_methods(["GET", "POST"])
+@posted_from(_to_roster)
 def cancel_leave(request: DeskRequest, desk_id: int, leave_id: int) -> HttpResponse:
     """Somebody is there after all."""
     desk, at = desk_of(desk_id), moment_of(request)
@@ -213,7 +212,7 @@ def cancel_leave(request: DeskRequest, desk_id: int, leave_id: int) -> HttpRespo
     return _changed(request, desk, "cancel", read)
 
 
-@require_http_methods(["GET", "POST"])
+@posted_from(_to_roster)
 def shifts(request: DeskRequest, desk_id: int) -> HttpResponse:
     """When the shifts of the desk start."""
     desk, at = desk_of(desk_id), moment_of(request)

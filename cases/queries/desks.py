@@ -1,0 +1,42 @@
+"""Which desk a page shows."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import Exists, OuterRef, Q
+
+from cases.models import Desk, Person, RosterEntry
+from cases.queries.roster_page import Choice
+from cases.vocabulary.errors import NotFound
+
+A_DAY = timedelta(days=1)
+"""No zone's date lags further behind that of UTC."""
+
+
+def desk_choices() -> list[Choice]:
+    """Every desk."""
+    return [Choice(value=str(desk.pk), label=desk.name) for desk in Desk.objects.order_by("id")]
+
+
+def desk_of(desk_id: int) -> Desk:
+    """The desk with its lead and manager; raises `NotFound`."""
+    desk = Desk.objects.select_related("lead", "manager").filter(pk=desk_id).first()
+    if desk is None:
+        raise NotFound("There is no such desk.")
+    return desk
+
+
+def desk_for(*, desk_id: int | None, person: Person, at: datetime) -> Desk:
+    """The desk that was asked for; else the first that is the person's own, else the first of all.
+
+    Their own are those that they lead, manage, or are on the roster of. Raises `NotFound`.
+    """
+    if desk_id is not None:
+        return desk_of(desk_id)
+    desks = Desk.objects.select_related("lead", "manager").order_by("id")
+    entries = RosterEntry.objects.filter(shift__desk=OuterRef("pk"), person=person)
+    standing = entries.exclude(last_day__lt=(at - A_DAY).date())
+    own = Q(lead=person) | Q(manager=person) | Q(Exists(standing))
+    desk = desks.filter(own).first() or desks.first()
+    if desk is None:
+        raise NotFound("There is no desk yet.")
+    return desk
