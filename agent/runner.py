@@ -35,6 +35,9 @@ STEPS_PER_VISIT = 40
 VISIT_SECONDS = 15.0
 WAKE_UP = "look again"
 THREAD = "case-"
+UNREADABLE = (ValueError, TypeError, KeyError, NotImplementedError)
+"""What the checkpointer raises for state it cannot read; the last of them for a format that this
+version of it does not know."""
 
 type Compiled = CompiledStateGraph[CaseState, Work, CaseState, CaseState]
 type Entry = CaseState | Command[Any] | None
@@ -184,7 +187,7 @@ class Runner:
         config: RunnableConfig = {"configurable": {"thread_id": thread_of(grant.case_id)}}
         try:
             saved = self._checkpoints.saver.get_tuple(config)
-        except (ValueError, TypeError, KeyError, NotImplementedError) as error:
+        except UNREADABLE as error:
             log.warning("checkpoint_unreadable", reason=repr(error))
             return {}
         return {} if saved is None else dict(saved.checkpoint["channel_values"])
@@ -197,7 +200,7 @@ class Runner:
         start = CaseState(case_id=grant.case_id, flow_version=grant.flow_version)
         try:
             saved = graph.get_state(config)
-        except (ValueError, TypeError, KeyError, NotImplementedError) as error:
+        except UNREADABLE as error:
             log.warning("checkpoint_unreadable", reason=repr(error))
             self._checkpoints.forget(thread_of(grant.case_id))
             return start

@@ -1,11 +1,13 @@
 """What nobody decided (P8), or nobody took up (P15), in time goes to the desk's lead.
 
+Where the lead is not there it goes to whoever is called instead (`cases.queries.calls`).
+
 The system itself does it, for all overdue cases at once: no agent is needed, so pausing the agents
 holds up no deadline. The case stays where it is: its proposal can still be decided, and the agent
 still looks whether the other party took up what was carried out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,9 +18,12 @@ from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from cases import audit
 from cases.actions.releases import AT_THE_TARGET
 from cases.clock import business_now
-from cases.models import Case, Decision, Effect, Escalation, Proposal
+from cases.models import Case, Decision, Desk, Effect, Escalation, Person, Proposal
+from cases.queries.calls import called_first
+from cases.queries.duty import rosters_of
 from cases.vocabulary.actors import SYSTEM
 from cases.vocabulary.clocks import iso
+from cases.vocabulary.errors import WatchbillError
 from cases.vocabulary.playbooks import PLAYBOOKS, playbook_of
 from cases.vocabulary.stages import Stage
 
@@ -46,19 +51,33 @@ def escalate_overdue() -> int:
     with transaction.atomic():
         at = business_now()
         found = [*_undecided(at), *_not_adopted(at)]
+        called = _called({overdue.case.desk for overdue in found}, at)
         Escalation.objects.bulk_create(
             Escalation(
                 case=overdue.case,
                 cause=overdue.cause,
                 reason=overdue.reason,
-                to=overdue.case.desk.lead,
+                to=called[overdue.case.desk_id],
                 started_at=at,
             )
             for overdue in found
         )
         for overdue in found:
-            _tell(overdue, at)
+            _tell(overdue, called[overdue.case.desk_id], at)
     return len(found)
+
+
+def _called(desks: Collection[Desk], at: datetime) -> Mapping[int, Person]:
+    """Desk to who is called there now; its lead where it cannot be told who is on duty."""
+    if not desks:
+        return {}
+    called = {}
+    for number, roster in rosters_of(desks, since=at).items():
+        try:
+            called[number] = called_first(roster.duty_at(at))
+        except WatchbillError:
+            called[number] = roster.desk.lead
+    return called
 
 
 def _undecided(at: datetime) -> list[Overdue]:
@@ -145,7 +164,7 @@ def _number(case: Case) -> int | str:
     return next((ready.number for ready in case.proposals.all()), "?")
 
 
-def _tell(overdue: Overdue, at: datetime) -> None:
+def _tell(overdue: Overdue, to: Person, at: datetime) -> None:
     case = overdue.case
     case.version += 1
     case.changed_at = at
@@ -155,5 +174,5 @@ def _tell(overdue: Overdue, at: datetime) -> None:
         by=SYSTEM,
         at=at,
         event=overdue.event,
-        data={**overdue.data, "to": str(case.desk.lead)},
+        data={**overdue.data, "to": str(to)},
     )

@@ -155,7 +155,7 @@ def end_reading(*, grant: FeedGrant, is_complete: bool, wait: timedelta) -> None
             if is_complete and handover.refreshed_at is None:
                 handover.refreshed_at = at
             handover.save(update_fields=("cases_to_read", "cases_read", "refreshed_at"))
-        is_new = Handover.objects.filter(refreshed_at=None, signed_at=None).exists()
+        is_new = any(live.refreshed_at is None for live in live_handovers())
         feed.next_read_at = at + (wait or (timedelta(0) if is_new else FOLLOW_EVERY))
         feed.worker, feed.lease_until = "", None
         feed.save(update_fields=("next_read_at", "worker", "lease_until"))

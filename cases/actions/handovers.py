@@ -5,7 +5,7 @@ shifts, a sheet that was opened for a boundary ahead goes with it.
 """
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Max
@@ -16,13 +16,14 @@ from cases.models import Case, Desk, Handover, HandoverRow, Proposal, SourceFeed
 from cases.models.case import open_cases
 from cases.queries.catalogue import playbook_for
 from cases.queries.duty import starts_of
+from cases.queries.handover import had_cases
 from cases.queries.handover_facts import published_form
 from cases.queries.sources import sources_of_many
 from cases.vocabulary.actors import SYSTEM, Actor
 from cases.vocabulary.clocks import iso
+from cases.vocabulary.handover_sheet import REFRESH_BEFORE, due_boundaries
 from cases.vocabulary.shifts import Shift, shift_at
 
-REFRESH_BEFORE = timedelta(minutes=30)
 ROWS_AT_ONCE = 1000
 
 
@@ -41,13 +42,10 @@ def _open_at(desk: Desk) -> int:
     newest = desk.handovers.first()
     if newest is not None and newest.boundary > now:
         newest = _follow_boundary(newest, desk, shift, now)
-    boundaries = [shift.starts_at]
-    if shift.ends_at - now <= REFRESH_BEFORE:
-        boundaries.append(shift.ends_at)
     return sum(
         _open(desk, boundary, now)
-        for boundary in boundaries
-        if (newest is None or boundary > newest.boundary) and _had_cases(desk, boundary)
+        for boundary in due_boundaries(shift, at=now)
+        if (newest is None or boundary > newest.boundary) and had_cases(desk, boundary)
     )
 
 
@@ -83,7 +81,7 @@ def _boundary_of(handover: Handover, desk: Desk, shift: Shift) -> datetime:
     """Where a sheet belongs: at the start of the shift if that got no handover, else at its end."""
     before = desk.handovers.exclude(pk=handover.pk).first()
     is_over = before is not None and before.boundary >= shift.starts_at
-    is_late = not is_over and _had_cases(desk, shift.starts_at)
+    is_late = not is_over and had_cases(desk, shift.starts_at)
     return shift.starts_at if is_late else shift.ends_at
 
 
@@ -100,10 +98,6 @@ def _shifts_around(desk: Desk, boundary: datetime) -> tuple[str, str]:
         for moment in (boundary - boundary.resolution, boundary)
     )
     return before.name, after.name
-
-
-def _had_cases(desk: Desk, boundary: datetime) -> bool:
-    return open_cases(Case.objects.filter(desk=desk, opened_at__lt=boundary)).exists()
 
 
 def _open(desk: Desk, boundary: datetime, at: datetime) -> bool:

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Case, Exists, OuterRef, Q, QuerySet, When
 
 from cases.models import Desk, Person, RosterEntry
 from cases.queries.roster_page import Choice
@@ -28,15 +28,19 @@ def desk_of(desk_id: int) -> Desk:
 def desk_for(*, desk_id: int | None, person: Person, at: datetime) -> Desk:
     """The desk that was asked for; else the first that is the person's own, else the first of all.
 
-    Their own are those that they lead, manage, or are on the roster of. Raises `NotFound`.
+    Raises `NotFound`.
     """
     if desk_id is not None:
         return desk_of(desk_id)
-    desks = Desk.objects.select_related("lead", "manager").order_by("id")
-    entries = RosterEntry.objects.filter(shift__desk=OuterRef("pk"), person=person)
-    standing = entries.exclude(last_day__lt=(at - A_DAY).date())
-    own = Q(lead=person) | Q(manager=person) | Q(Exists(standing))
-    desk = desks.filter(own).first() or desks.first()
+    desk = desks_of(person, at=at).select_related("lead", "manager").first()
     if desk is None:
         raise NotFound("There is no desk yet.")
     return desk
+
+
+def desks_of(person: Person, *, at: datetime) -> QuerySet[Desk]:
+    """Every desk, the person's own first: those that they lead, manage, or are on the roster of."""
+    entries = RosterEntry.objects.filter(shift__desk=OuterRef("pk"), person=person)
+    standing = entries.exclude(last_day__lt=(at - A_DAY).date())
+    own = Q(lead=person) | Q(manager=person) | Q(Exists(standing))
+    return Desk.objects.order_by(Case(When(own, then=0), default=1), "id")

@@ -7,6 +7,7 @@ from datetime import datetime, time
 from cases.models import ClockRequest, Desk, Pause, Person, StandingCondition
 from cases.queries.acts import View, counts_for
 from cases.queries.conditions import StandingRow, standing_row
+from cases.queries.desks import desks_of
 from cases.queries.pauses import PauseRow, pause_row
 from cases.queries.together import together
 from cases.vocabulary.shifts import EVERY_DAY, ShiftStart, next_boundary
@@ -17,7 +18,7 @@ DESK_ZONE_WITHOUT_A_DESK = "UTC"
 
 @dataclass(frozen=True, kw_only=True)
 class DeskFrame:
-    """The desk's name and IANA zone, the business instant, the counts, and what stands or rests.
+    """A person's desk and its IANA zone, the business instant, the counts, what stands or rests.
 
     `desks` are all there are, number to name.
     """
@@ -50,7 +51,7 @@ class ClockStrip:
 def frame_for(*, person: Person, at: datetime) -> DeskFrame:
     """The frame of a page for this person; two queries."""
     desks, pauses, conditions = together(
-        Desk.objects.order_by("id"),
+        desks_of(person, at=at),
         Pause.objects.filter(lifted_at=None),
         StandingCondition.objects.standing(),
     )
@@ -65,7 +66,7 @@ def frame_for(*, person: Person, at: datetime) -> DeskFrame:
         counts=counts_for(person),
         pauses=[pause_row(pause) for pause in pauses],
         conditions=[standing_row(condition, at=at) for condition in conditions],
-        desks={each.pk: each.name for each in desks},
+        desks={number: named[number].name for number in sorted(named)},
     )
 
 

@@ -9,9 +9,9 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from cases.models import Case, Handover, HandoverRow
+from cases.models import Case, Desk, Handover, HandoverRow
 from cases.models.case import CaseQuerySet, open_cases
-from cases.queries.calls import calls_from
+from cases.queries.calls import called_first, calls_from
 from cases.queries.conditions import standing_for
 from cases.queries.duty import Duty, Roster, roster_of
 from cases.queries.goals import uncarried_goals
@@ -106,10 +106,11 @@ def _primary_of(duty: Duty) -> str:
 def _made(
     handover: Handover, rows: Sequence[HandoverRow], roster: Roster, at: datetime
 ) -> tuple[SheetRow, ...]:
-    parts = parts_of([row.case_id for row in rows])
+    parts, duty = parts_of([row.case_id for row in rows]), roster.duty_at(at)
     around = Around(
         handover=handover,
-        duty=roster.duty_at(at),
+        duty=duty,
+        called=called_first(duty),
         since=roster.duty_at(handover.boundary - SHORTEST).shift.starts_at,
         others=values_elsewhere(
             (playbook_of_parts(row.case, parts[row.case_id]), parts[row.case_id].sources)
@@ -146,6 +147,11 @@ def _rows(rows: QuerySet[HandoverRow]) -> QuerySet[HandoverRow]:
     return rows.select_related(
         "case__owner", "case__desk__lead", "case__run", "owner_before"
     ).prefetch_related("answers__to")
+
+
+def had_cases(desk: Desk, boundary: datetime) -> bool:
+    """Whether the desk has anything to hand over at a shift boundary."""
+    return open_cases(Case.objects.filter(desk=desk, opened_at__lt=boundary)).exists()
 
 
 def missing_cases(handover: Handover) -> CaseQuerySet:

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from cases.actions.handovers import REFRESH_BEFORE
-from cases.models import Case, Desk, Handover
-from cases.models.case import open_cases
-from cases.queries.handover import present_handover
+from cases.models import Handover
+from cases.queries.handover import had_cases, present_handover
+from cases.vocabulary.handover_sheet import due_boundaries
 from cases.vocabulary.shifts import ShiftStart, shift_at
 
 
@@ -29,14 +28,8 @@ def following_sheet(
     present = present_handover(handover.desk_id)
     if present is not None and present.pk != handover.pk:
         return FollowingSheet(handover_id=present.pk, boundary=present.boundary)
-    due = _due_boundary(handover.desk, starts, at)
-    handed_over = open_cases(Case.objects.filter(desk=handover.desk, opened_at__lt=due))
-    if due <= handover.boundary or not handed_over.exists():
+    shift = shift_at(at, zone=handover.desk.zone, starts=starts)
+    due = due_boundaries(shift, at=at)[-1]
+    if due <= handover.boundary or not had_cases(handover.desk, due):
         return None
     return FollowingSheet(handover_id=None, boundary=due)
-
-
-def _due_boundary(desk: Desk, starts: Sequence[ShiftStart], at: datetime) -> datetime:
-    """The newest boundary whose sheet should be open."""
-    shift = shift_at(at, zone=desk.zone, starts=starts)
-    return shift.ends_at if shift.ends_at - at <= REFRESH_BEFORE else shift.starts_at

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from cases.models import CaseLine, Handover, HandoverRow, Proposal
+from cases.models import CaseLine, Handover, HandoverRow, Person, Proposal
 from cases.queries.catalogue import type_label
 from cases.queries.duty import OFF_SHIFT, Duty
 from cases.queries.handover_facts import SheetFact, sheet_facts, subject_of
@@ -54,11 +54,12 @@ class Around:
     """What rows need to know of everything else.
 
     `since` is when the outgoing shift began, `others` the values that facts have in other cases,
-    `promises` what our own messages promised on each case.
+    `promises` what our own messages promised on each case, `called` before whom cases are put.
     """
 
     handover: Handover
     duty: Duty
+    called: Person
     since: datetime
     others: Mapping[str, Sequence[str]]
     uncarried: Mapping[int, tuple[str, ...]]
@@ -176,12 +177,12 @@ class RowMaker:
             sign=SIGNS[condition],
             stage_label=STAGES[case.current_stage].label,
             one_line=one_line(case, self.playbook, parts),
-            may_change=may_change(case, parts, self.overtaken, at=at),
+            may_change=may_change(case, parts, self.overtaken, called=self.around.called, at=at),
             facts=self.facts,
             proposal=self.proposal,
             attempts=attempts_in_doubt(self.playbook, parts),
             uncarried=self.around.uncarried.get(case.pk, ()),
-            wait=waits_on(case),
+            wait=waits_on(case, called=self.around.called),
             lines=self.lines,
             note=self._note(),
             owner="" if case.owner is None else str(case.owner),

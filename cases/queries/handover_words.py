@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from cases.models import Case, CaseLine, Handover, Proposal
+from cases.models import Case, CaseLine, Handover, Person, Proposal
 from cases.queries.handover_facts import SheetFact
 from cases.queries.handover_parts import Parts
 from cases.queries.handover_shapes import SheetLine, SheetProposal, SheetWait
@@ -39,9 +39,12 @@ def one_line(case: Case, playbook: Playbook, parts: Parts) -> str:
 
 
 def may_change(
-    case: Case, parts: Parts, overtaken: Sequence[str], *, at: datetime
+    case: Case, parts: Parts, overtaken: Sequence[str], *, called: Person, at: datetime
 ) -> tuple[str, ...]:
-    """Why what the row says may not hold for long, as sentences; empty when nothing is known."""
+    """Why what the row says may not hold for long, as sentences; empty when nothing is known.
+
+    `called` is before whom a case is put by name.
+    """
 
     def time(moment: datetime) -> str:
         return local_text(moment, zone=case.desk.zone, relative_to=at)
@@ -54,7 +57,7 @@ def may_change(
     if ready is not None and ready.valid_until is not None:
         reasons.append(f"What proposal {ready.number} rests on runs out {time(ready.valid_until)}.")
     if ready is not None and case.decide_by is not None:
-        reasons.append(f"Undecided by {time(case.decide_by)}, it goes to {case.desk.lead}.")
+        reasons.append(f"Undecided by {time(case.decide_by)}, it goes to {called}.")
     if case.current_stage is Stage.BLOCKED and case.next_try_at is not None:
         reasons.append(f"Its source is tried again {time(case.next_try_at)}.")
     reasons += [
@@ -145,9 +148,12 @@ def draft_note(
     return " ".join(sentence.strip() for sentence in said if sentence.strip())
 
 
-def waits_on(case: Case) -> SheetWait:
-    """On whom the case waits by its stage, and what happens next; owner, desk, run are loaded."""
-    owner, lead = str(case.owner or "an owner"), str(case.desk.lead)
+def waits_on(case: Case, *, called: Person) -> SheetWait:
+    """On whom the case waits by its stage, and what happens next; owner and run are loaded.
+
+    `called` is before whom a case is put by name.
+    """
+    owner, lead = str(case.owner or "an owner"), str(called)
     on = {
         Turn.AGENT: "the agent",
         Turn.OPERATOR: owner,

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from cases.vocabulary.shifts import Shift
+
 SOON = timedelta(hours=1)
 QUICKEST_READING = timedelta(seconds=3)
 """Nobody reads a row faster than this."""
@@ -26,6 +28,16 @@ class Section(StrEnum):
     WAKING = "waking"
     UNDER_WAY = "under_way"
     DONE = "done"
+
+
+REFRESH_BEFORE = timedelta(minutes=30)
+"""How long before the next shift begins its handover is opened, and the refresh begins."""
+
+
+def due_boundaries(shift: Shift, *, at: datetime) -> tuple[datetime, ...]:
+    """The starts of shifts whose handover should be open in this shift at `at`, newest last."""
+    is_next_due = shift.ends_at - at <= REFRESH_BEFORE
+    return (shift.starts_at, shift.ends_at) if is_next_due else (shift.starts_at,)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """A desk between two shifts: who stood in the night, who comes in the morning, and their sheet."""
 
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 
 from cases.actions import roster, sheets
@@ -8,12 +8,12 @@ from cases.actions.clock import move_business_clock
 from cases.actions.handovers import open_handovers
 from cases.actions.sheet_answers import GivenAnswer, answer_row
 from cases.clock import business_now
-from cases.models import Case, Handover, HandoverRow, Person, RowAnswer, ShiftPattern
+from cases.models import Case, Handover, HandoverRow, Person, RowAnswer
 from cases.queries.handover import find_handover, row_of, sheet_of
 from cases.queries.handover_seen import seen_of
 from cases.queries.handover_shapes import Sheet, SheetRow
 from cases.vocabulary.rosters import Position
-from cases.vocabulary.shifts import EVERY_DAY, USUAL_STARTS
+from cases.vocabulary.shifts import USUAL_STARTS
 from cases.vocabulary.work import SourceReading
 from tests.cases.builders import (
     EVENING,
@@ -25,6 +25,7 @@ from tests.cases.builders import (
     agent_reads,
     at_business_time,
 )
+from tests.cases.duties import stands
 
 Kind = RowAnswer.Kind
 BEFORE = MORNING - timedelta(minutes=20)
@@ -36,22 +37,6 @@ LATE_PICKUP = {
     "end": "2026-11-24T23:00:00Z",
     "zone": "America/Chicago",
 }
-
-
-def stands(cast: Cast, shift: str, position: Position, person: Person) -> None:
-    """Somebody stands in a position of a shift from November on."""
-    roster.put_on_watch(
-        wanted=roster.NewWatch(
-            shift_id=ShiftPattern.objects.get(desk=cast.desk, name=shift).pk,
-            position=position,
-            person=person,
-            first_day=date(2026, 11, 1),
-            last_day=None,
-            days=EVERY_DAY,
-        ),
-        by=cast.lead,
-        at=business_now(),
-    )
 
 
 def a_roster(cast: Cast) -> None:
@@ -68,6 +53,17 @@ def a_night_case(cast: Cast, subject: str = "S-318") -> Case:
     read_again(case, 42)
     case.refresh_from_db()
     return case
+
+
+def read_in_the_morning(cast: Cast, *subjects: str) -> tuple[Handover, list[Case]]:
+    """Tuesday 07:40: the sheet for the day shift, with Marta's cases as they were read for it."""
+    a_roster(cast)
+    cases = [a_night_case(cast, subject) for subject in subjects]
+    handover = opened(cast)
+    for case in cases:
+        read_again(case)
+        take_in(case, cast.owner)
+    return handover, cases
 
 
 def morning_of(case: Case, version: int = 43, **facts: Any) -> tuple[SourceReading, SourceReading]:

@@ -40,6 +40,7 @@ from tests.cases.mornings import (
     looked_at,
     opened,
     read_again,
+    read_in_the_morning,
     row_for,
     sheet,
     sign,
@@ -53,11 +54,7 @@ THREE_SECONDS = timedelta(seconds=3)
 @pytest.fixture
 def case(cast: Cast) -> Case:
     """Tuesday 07:40: Marta's case is on the sheet for Dana, and was read for it."""
-    a_roster(cast)
-    case = a_night_case(cast)
-    opened(cast)
-    read_again(case)
-    take_in(case, cast.owner)
+    _, (case,) = read_in_the_morning(cast, "S-318")
     return case
 
 

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 import pytest
 from django.db.models import Exists
 
-from cases.actions import deadlines, decisions, pauses
+from cases.actions import deadlines, decisions, pauses, roster
 from cases.actions.deadlines import escalate_overdue
 from cases.clock import business_now
-from cases.models import Case, Escalation, Person
+from cases.models import Case, Desk, Escalation, Person, Role
 from cases.vocabulary.freight_plans import promise_about
 from tests.cases.builders import (
     EVENING,
@@ -88,6 +88,34 @@ def test_p08_an_overdue_decision_goes_before_the_lead_and_stays_decidable(
     assert told.data["to"] == "Priya Raman"
     assert told.data["decide_by"] == "2026-11-24T15:00:00Z"
     assert told.case_version == overdue.version
+
+
+def test_p28_where_the_lead_is_away_an_overdue_decision_goes_to_the_manager(cast: Cast) -> None:
+    case = a_case_to_decide(cast)
+    ruth = Person.objects.create_user(username="ruth", first_name="Ruth", role=Role.LEAD)
+    Desk.objects.filter(pk=cast.desk.pk).update(manager=ruth)
+    at_business_time(deadline_of(case) - timedelta(hours=1))
+    roster.set_leave(
+        person=cast.lead,
+        starts_at=business_now(),
+        ends_at=deadline_of(case) + timedelta(days=1),
+        reason="Ill",
+        by=cast.admin,
+        at=business_now(),
+    )
+    at_business_time(deadline_of(case))
+    assert escalate_overdue() == 1
+    escalation = running_of(case)
+    assert escalation is not None
+    assert (str(escalation.to), audit_of(case)[-1].data["to"]) == ("Ruth", "Ruth")
+
+
+def test_p08_a_desk_whose_zone_cannot_be_used_still_escalates_to_its_lead(cast: Cast) -> None:
+    case = a_case_to_decide(cast)
+    Desk.objects.filter(pk=cast.desk.pk).update(zone="Nowhere/Land")
+    at_business_time(deadline_of(case))
+    assert escalate_overdue() == 1
+    assert audit_of(case)[-1].data["to"] == str(cast.lead)
 
 
 def test_p08_it_is_escalated_once_however_often_the_sweep_comes(overdue: Case) -> None:

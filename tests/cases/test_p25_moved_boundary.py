@@ -16,17 +16,13 @@ from tests.cases.mornings import (
     AFTER,
     BEFORE,
     Kind,
-    a_night_case,
-    a_roster,
     answer,
     hand_over,
     looked_at,
-    opened,
-    read_again,
+    read_in_the_morning,
     row_for,
     sheet,
     sign,
-    take_in,
 )
 
 MINUTE = timedelta(minutes=1)
@@ -36,11 +32,7 @@ TEN_TO_EIGHT, TEN = MORNING - 10 * MINUTE, MORNING + timedelta(hours=2)
 @pytest.fixture
 def handover(cast: Cast) -> Handover:
     """Tuesday 07:41: the sheet of 08:00, for which its case was read."""
-    a_roster(cast)
-    case = a_night_case(cast)
-    found = opened(cast)
-    read_again(case)
-    take_in(case, cast.owner)
+    found, _ = read_in_the_morning(cast, "S-318")
     at_business_time(BEFORE + MINUTE)
     return found
 

@@ -28,6 +28,7 @@ from cases.vocabulary.errors import Conflict, Refused, RowOvertaken
 from cases.vocabulary.rosters import Position
 from cases.vocabulary.shifts import WallTime
 from tests.cases.builders import MORNING, TWO_O_CLOCK, Cast, at_business_time
+from tests.cases.duties import stands
 from tests.cases.mornings import (
     AFTER,
     BEFORE,
@@ -41,7 +42,6 @@ from tests.cases.mornings import (
     read_again,
     sheet,
     sign,
-    stands,
     take_in,
 )
 

@@ -31,6 +31,7 @@ from tests.cases.mornings import (
     looked_at,
     opened,
     read_again,
+    read_in_the_morning,
     row_for,
     sheet,
     take_in,
@@ -40,11 +41,7 @@ from tests.cases.mornings import (
 @pytest.fixture
 def case(cast: Cast) -> Case:
     """Tuesday 07:40: Marta's case is on the sheet for Dana, and was read for it."""
-    a_roster(cast)
-    case = a_night_case(cast)
-    opened(cast)
-    read_again(case)
-    take_in(case, cast.owner)
+    _, (case,) = read_in_the_morning(cast, "S-318")
     return case
 
 
@@ -233,12 +230,7 @@ def test_p27_nobody_accepts_faster_than_a_person_reads(cast: Cast, case: Case, k
 
 def test_p27_many_rows_in_three_seconds_are_not_read(cast: Cast) -> None:
     """All were shown long ago, but nobody reads one and the next at once."""
-    a_roster(cast)
-    cases = [a_night_case(cast, f"S-40{number}") for number in range(3)]
-    opened(cast)
-    for case in cases:
-        read_again(case)
-        take_in(case, cast.owner)
+    _, cases = read_in_the_morning(cast, "S-400", "S-401", "S-402")
     rows = [row_for(case) for case in cases]
     move_business_clock(by=timedelta(minutes=30))
     answer(rows[0], Kind.ACCEPT, cast.colleague, ago=timedelta(minutes=10))

@@ -20,15 +20,11 @@ from tests.cases.mornings import (
     BEFORE,
     READING_TIME,
     Kind,
-    a_night_case,
-    a_roster,
     answer,
     hand_over,
-    opened,
-    read_again,
+    read_in_the_morning,
     sheet,
     sign,
-    take_in,
 )
 from tests.cases.test_pages_handover import client_of, post, token_in
 
@@ -38,11 +34,7 @@ A_DAY = timedelta(days=1)
 @pytest.fixture
 def old(cast: Cast) -> Handover:
     """Wednesday 08:01: Tuesday's case was read for Tuesday's sheet, which nobody signed."""
-    a_roster(cast)
-    case = a_night_case(cast)
-    found = opened(cast)
-    read_again(case)
-    take_in(case, cast.owner)
+    found, _ = read_in_the_morning(cast, "S-318")
     at_business_time(BEFORE + A_DAY)
     assert open_handovers() == 2  # the one of the evening was missed
     at_business_time(AFTER + A_DAY)

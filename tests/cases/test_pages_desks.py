@@ -73,6 +73,17 @@ def test_p26_every_desk_has_a_way_to_its_sheet(cast: Cast, other: Desk) -> None:
     assert f'href="/handovers/?desk={other.pk}"' in there, "its own earlier sheets"
 
 
+def test_every_page_tells_the_name_and_the_time_of_the_readers_own_desk(
+    cast: Cast, other: Desk
+) -> None:
+    """20 November, 18:00 in Chicago is 16:00 in Los Angeles; whoever has no desk sees the first."""
+    lena = somebody_at(other, cast, days=2)
+    for person, desk, hour in ((lena, "LAX desk", "16:0"), (cast.owner, "DFW desk", "18:0")):
+        (page,) = pages(person, "/")
+        topbar = page.split('class="topbar-clock"')[1].split("</p>")[0]
+        assert desk in topbar and hour in topbar, topbar
+
+
 def test_p26_each_desk_has_its_own_list_of_sheets(cast: Cast, other: Desk) -> None:
     first, second = handed_over(cast, cast.desk, "S-318"), handed_over(cast, other, "S-777")
     address = "/handovers/?desk={}"

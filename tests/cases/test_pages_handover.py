@@ -26,11 +26,8 @@ from tests.cases.builders import (
 from tests.cases.mornings import (
     AFTER,
     READING_TIME,
-    a_night_case,
-    a_roster,
-    opened,
     read_again,
-    take_in,
+    read_in_the_morning,
 )
 
 MOST_QUERIES = 24
@@ -39,12 +36,7 @@ MOST_QUERIES = 24
 @pytest.fixture
 def handover(cast: Cast) -> Handover:
     """Two cases of Marta's, read for the handover to Dana."""
-    a_roster(cast)
-    cases = [a_night_case(cast, subject) for subject in ("S-318", "S-319")]
-    found = opened(cast)
-    for case in cases:
-        read_again(case)
-        take_in(case, cast.owner)
+    found, _ = read_in_the_morning(cast, "S-318", "S-319")
     at_business_time(AFTER)
     return found
 

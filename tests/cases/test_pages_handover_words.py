@@ -8,14 +8,18 @@ from django.test import Client
 
 from cases.actions.conditions import NewCondition, open_condition
 from cases.actions.handovers import open_handovers
+from cases.actions.pauses import set_pause
+from cases.actions.roster import set_leave
 from cases.clock import business_now
-from cases.models import Handover, Person
+from cases.models import Desk, Handover, Person, Role
+from cases.vocabulary.rosters import Position
 from tests.cases.builders import (
     MORNING,
     TWO_O_CLOCK,
     Cast,
     at_business_time,
 )
+from tests.cases.duties import stands
 from tests.cases.mornings import AFTER, a_night_case, a_roster, opened, read_again
 
 EVENING_AFTER = MORNING + timedelta(hours=9)
@@ -91,6 +95,47 @@ def test_a_condition_stands_once_on_a_live_sheet_and_above_every_other_page(
     open_condition(wanted=wanted, by=cast.lead, at=business_now())
     assert sheet_text(cast.lead, handover).count(ICE) == 1
     assert text_of(cast.lead, "/").count(ICE) == 1
+
+
+def test_p21_a_pause_stands_above_every_page_the_live_sheet_too(
+    cast: Cast, handover: Handover
+) -> None:
+    set_pause(lane="execution", kind="", agent="", reason=ICE, by=cast.lead, at=business_now())
+    client = Client()
+    client.force_login(cast.lead)
+    for address in (f"/handover/{handover.pk}/", "/", "/roster/"):
+        above = client.get(address).content.decode().split("<main")[0]
+        assert 'aria-label="Paused"' in above, address
+        assert ICE in above, address
+
+
+def test_p28_the_sheet_names_who_is_called_instead_of_a_lead_who_is_away(
+    cast: Cast, handover: Handover
+) -> None:
+    assert f"it goes to {cast.lead}." in sheet_text(cast.colleague, handover)
+    ruth = Person.objects.create_user(username="ruth", first_name="Ruth", role=Role.LEAD)
+    Desk.objects.filter(pk=cast.desk.pk).update(manager=ruth)
+    now = business_now()
+    set_leave(
+        person=cast.lead,
+        starts_at=now,
+        ends_at=now + timedelta(days=1),
+        reason="Ill",
+        by=cast.admin,
+        at=now,
+    )
+    sheet = sheet_text(cast.colleague, handover)
+    assert "it goes to Ruth." in sheet
+    assert f"it goes to {cast.lead}." not in sheet
+
+
+def test_p28_where_nobody_is_called_the_sheet_does_not_begin_to_say_who(
+    cast: Cast, handover: Handover
+) -> None:
+    """The lead takes the day herself, and the desk has no manager."""
+    assert "While nobody accepts a case" in sheet_text(cast.lead, handover)
+    stands(cast, "Day", Position.PRIMARY, cast.lead)
+    assert "While nobody accepts a case" not in sheet_text(cast.lead, handover)
 
 
 def test_while_the_refresh_goes_on_a_row_says_that_it_is_being_read(cast: Cast) -> None:

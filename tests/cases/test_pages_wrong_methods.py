@@ -16,6 +16,7 @@ from tests.cases.builders import Cast
 from tests.cases.mornings import a_night_case, a_roster, opened
 from tests.cases.test_pages_roster import client_of, text_of
 
+SIGNS_OUT = {"logout"}
 MACHINES = {"health": "GET, HEAD", "webhook": "POST"}
 BACK = {
     **dict.fromkeys(("draft", "decide", "take", "assign", "hand-back"), "/cases/{case_id}/"),
@@ -93,6 +94,16 @@ def test_no_address_answers_a_look_with_nothing(cast: Cast, ids: dict[str, Any])
         assert answer.content or answer.has_header("Location"), name
 
 
+def test_whoever_asks_only_for_the_head_of_a_page_gets_it(cast: Cast, ids: dict[str, Any]) -> None:
+    """As HTTP wants it (RFC 9110, 9.3.2): what a look would say, without its text."""
+    client: Any = client_of(cast.admin)
+    for name, address in addresses(ids):
+        if name not in MACHINES and name not in BACK and name not in SIGNS_OUT:
+            head = client.head(address)
+            assert head.status_code == client.get(address).status_code, name
+            assert not head.content, name
+
+
 def test_a_wrong_method_gets_a_page_that_says_what_to_do(cast: Cast, ids: dict[str, Any]) -> None:
     client: Any = client_of(cast.lead)
     for name, address in addresses(ids):
@@ -109,7 +120,7 @@ def test_a_wrong_method_gets_a_page_that_says_what_to_do(cast: Cast, ids: dict[s
 @pytest.mark.parametrize("address", ["/roster/", "/numbers/", "/handovers/", "/search"])
 def test_a_post_to_a_page_without_a_form_is_explained(cast: Cast, address: str) -> None:
     answer = client_of(cast.lead).post(address)
-    assert (answer.status_code, answer["Allow"]) == (405, "GET")
+    assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
     assert "Nothing was changed" in text_of(answer)
 
 

@@ -119,7 +119,7 @@ class SourceContract:
     @pytest.fixture
     def target(self) -> Target:
         """The system under test, freshly loaded."""
-        raise NotImplementedError("Give your test class a fixture `target`.")
+        pytest.fail("Give your test class a fixture `target`.")
 
     # Reading
 

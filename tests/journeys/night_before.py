@@ -26,7 +26,8 @@ from cases.models import (
 from cases.vocabulary.actors import SYSTEM
 from cases.vocabulary.rosters import Position
 from tests.cases.builders import MORNING, an_answer
-from tests.cases.mornings import a_roster, stands
+from tests.cases.duties import stands
+from tests.cases.mornings import a_roster
 from tests.crashes.night_desk import END_OF_SHIFT, NightDesk
 from tools.stories import wave
 

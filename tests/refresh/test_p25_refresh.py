@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from cases.actions import decisions, pauses, runs
+from cases.actions.handovers import open_handovers
 from cases.clock import business_now
 from cases.models import Case, Handover, Observation, Run, SourceFeed
 from cases.vocabulary.errors import DecisionRefused
@@ -29,6 +30,7 @@ from tests.cases.builders import (
     stage_of,
 )
 from tests.refresh.outside import (
+    HALF_PAST_SEVEN,
     MINUTE,
     Outside,
     a_night,
@@ -75,6 +77,22 @@ def test_p25_without_a_refresh_each_case_is_still_due_at_the_boundary(
     cases = a_night(cast, outside, FIVE)
     at_business_time(MORNING + MINUTE)
     assert len(runs.nudge_due(agent=AGENT, limit=10)) == len(cases)
+
+
+def test_p25_an_old_sheet_that_was_never_refreshed_does_not_drive_the_refresh_for_ever(
+    cast: Cast, outside: Outside
+) -> None:
+    a_night(cast, outside, FIVE)
+    open_handovers()
+    Handover.objects.update(boundary=MORNING - timedelta(days=1), opened_at=HALF_PAST_SEVEN)
+    at_business_time(MORNING + MINUTE)
+    outside.refresh()
+    newest = Handover.objects.latest("boundary")
+    assert newest.refreshed_at is not None
+    assert Handover.objects.filter(refreshed_at=None).exists()
+    feed = SourceFeed.objects.get()
+    assert feed.next_read_at is not None
+    assert feed.next_read_at - business_now() > timedelta(seconds=20)
 
 
 def test_p25_a_boundary_that_was_missed_gets_its_handover_later(

@@ -6,7 +6,7 @@ from uuid import uuid4
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from cases.queries.case_page import CasePage, case_page
 from cases.queries.catalogue import playbook_for
@@ -32,7 +32,7 @@ def page_context(request: DeskRequest, page: CasePage, **more: Any) -> dict[str,
     return context | more
 
 
-@require_GET
+@require_safe
 @never_cache
 def case(request: DeskRequest, case_id: int) -> HttpResponse:
     """The case as it stands, with the newest version or the one asked for."""
@@ -45,7 +45,7 @@ def case(request: DeskRequest, case_id: int) -> HttpResponse:
     return render(request, "case/case.html", page_context(request, page))
 
 
-@require_GET
+@require_safe
 @never_cache
 def timeline(request: DeskRequest, case_id: int) -> HttpResponse:
     """Every event of the case, newest first."""
@@ -57,7 +57,7 @@ def timeline(request: DeskRequest, case_id: int) -> HttpResponse:
     return render(request, "case/timeline.html", context)
 
 
-@require_GET
+@require_safe
 @never_cache
 def compare(request: DeskRequest, case_id: int) -> HttpResponse:
     """Two versions side by side."""
@@ -70,7 +70,7 @@ def compare(request: DeskRequest, case_id: int) -> HttpResponse:
     return render(request, "case/compare.html", context)
 
 
-@require_GET
+@require_safe
 @never_cache
 def hint(request: DeskRequest, case_id: int) -> HttpResponse:
     """Says that the case changed and disables an outdated release; shows no new version."""

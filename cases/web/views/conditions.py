@@ -17,7 +17,7 @@ from cases.web.posts import posted_from
 from cases.web.request import DeskRequest, moment_of
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def conditions(request: DeskRequest) -> HttpResponse:
     """What stands and what was closed; a post opens one, a refused one keeps what was typed."""

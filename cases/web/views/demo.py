@@ -4,7 +4,7 @@ from django.conf import settings
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from cases.actions.clock import ask_to_advance
 from cases.queries.frame import clock_strip
@@ -37,7 +37,7 @@ def advance(request: DeskRequest) -> HttpResponse:
     return redirect(back)
 
 
-@require_GET
+@require_safe
 def strip(request: DeskRequest) -> HttpResponse:
     """How far the night has come; whoever asked for it is shown the morning when it is there."""
     _only_in_the_demo()

@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from cases.models import Handover
 from cases.queries.duty import Roster, starts_of
@@ -53,7 +53,7 @@ class NotDone:
     present: int | None = None
 
 
-@require_GET
+@require_safe
 def current(request: DeskRequest) -> HttpResponse:
     """The newest sheet of the desk; without any, when the next one comes."""
     present = present_handover(desk_in(request).pk)
@@ -62,7 +62,7 @@ def current(request: DeskRequest) -> HttpResponse:
     return handovers(request)
 
 
-@require_GET
+@require_safe
 @never_cache
 def handovers(request: DeskRequest) -> HttpResponse:
     """Earlier sheets."""
@@ -71,14 +71,14 @@ def handovers(request: DeskRequest) -> HttpResponse:
     return render(request, "handover/list.html", context)
 
 
-@require_GET
+@require_safe
 @never_cache
 def sheet(request: DeskRequest, handover_id: int) -> HttpResponse:
     """The sheet as it stands; a signed one as it was signed."""
     return sheet_page(request, find_handover(handover_id))
 
 
-@require_GET
+@require_safe
 @never_cache
 def hint(request: DeskRequest, handover_id: int) -> HttpResponse:
     """How many rows changed since the page was made; rows themselves stay where they are."""

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from cases import policies
 from cases.queries.numbers import DAY, DAYS, SHIFT, numbers_page
@@ -25,7 +25,7 @@ class Chip:
     is_current: bool
 
 
-@require_GET
+@require_safe
 @never_cache
 def numbers(request: DeskRequest) -> HttpResponse:
     """The numbers of a desk for the last 7 or 30 days, by day or by shift."""

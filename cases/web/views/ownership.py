@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from cases.actions import roster as actions
 from cases.models import Desk
@@ -21,7 +21,7 @@ from cases.web.posts import posted_from
 from cases.web.request import DeskRequest, desk_in, moment_of
 
 
-@require_GET
+@require_safe
 @never_cache
 def ownership(request: DeskRequest) -> HttpResponse:
     """The rules, and an answer to "who would own it?" where that is asked."""

@@ -4,7 +4,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from cases.actions.pauses import lift_pause, set_pause
 from cases.queries.pauses import AFTER_RESUME, in_flight, pauses_page
@@ -15,7 +15,7 @@ from cases.web.posts import posted_from
 from cases.web.request import DeskRequest, moment_of
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def pauses(request: DeskRequest) -> HttpResponse:
     """What is paused; a post pauses, and a refused one keeps what was typed."""
     if request.method != "POST":
@@ -45,7 +45,7 @@ def lift(request: DeskRequest, pause_id: int) -> HttpResponse:
     return redirect("pauses")
 
 
-@require_GET
+@require_safe
 @never_cache
 def still_in_flight(request: DeskRequest) -> HttpResponse:
     """What is still under way, asked again until nothing is."""

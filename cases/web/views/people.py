@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from cases import policies
 from cases.actions.people import set_person
@@ -20,7 +20,7 @@ from cases.web.posts import posted_from
 from cases.web.request import DeskRequest, moment_of
 
 
-@require_GET
+@require_safe
 @never_cache
 def people(request: DeskRequest) -> HttpResponse:
     """Everybody who works here or did."""

@@ -2,7 +2,7 @@
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from cases.queries.acts import View, usual_view
 from cases.queries.queue import changed_since, queue_of
@@ -22,7 +22,7 @@ def _view_in(request: DeskRequest) -> View:
         raise InvalidInput(f"There is no view of the queue called {name!r}.") from error
 
 
-@require_GET
+@require_safe
 def queue(request: DeskRequest) -> HttpResponse:
     """What needs this person, why, and by when."""
     found = queue_of(
@@ -35,7 +35,7 @@ def queue(request: DeskRequest) -> HttpResponse:
     return render(request, "queue/queue.html", context)
 
 
-@require_GET
+@require_safe
 def hint(request: DeskRequest) -> HttpResponse:
     """How many cases changed since the page was made; the rows themselves stay where they are."""
     since = instant_from(request.GET.get("since", ""))

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from cases.actions import roster as actions
 from cases.models import Desk, Leave, Person, ShiftPattern
@@ -38,7 +38,7 @@ SOONEST = timedelta(hours=14)
 """No zone is further from UTC."""
 
 
-@require_GET
+@require_safe
 @never_cache
 def roster(request: DeskRequest) -> HttpResponse:
     """Who stands where in the next 14 days."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from cases.web.request import DeskRequest, moment_of
 
@@ -55,7 +55,7 @@ SAMPLES = (
 )
 
 
-@require_GET
+@require_safe
 def styleguide(request: DeskRequest) -> HttpResponse:
     """Tokens, type, tones, icons and controls; for development and the demo."""
     if not (settings.DEBUG or settings.DEMO):
